@@ -1,0 +1,53 @@
+# Finds what redd is built on, as targets redd_dep_*. Nothing is vendored or downloaded.
+
+find_package(PkgConfig REQUIRED)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+pkg_check_modules(redd_uv QUIET IMPORTED_TARGET libuv>=1.44)
+if(NOT redd_uv_FOUND)
+    message(FATAL_ERROR "libuv 1.44 or later was not found: install libuv1-dev")
+endif()
+add_library(redd_dep_uv INTERFACE)
+target_link_libraries(redd_dep_uv INTERFACE PkgConfig::redd_uv)
+
+find_package(OpenSSL 3)
+if(NOT OPENSSL_FOUND)
+    message(FATAL_ERROR "OpenSSL 3 was not found: install libssl-dev")
+endif()
+
+find_package(wslay CONFIG QUIET)
+add_library(redd_dep_wslay INTERFACE)
+if(TARGET wslay)
+    target_link_libraries(redd_dep_wslay INTERFACE wslay)
+else()
+    find_library(redd_wslay_library wslay)
+    find_path(redd_wslay_include wslay/wslay.h)
+    if(NOT redd_wslay_library OR NOT redd_wslay_include)
+        message(FATAL_ERROR "wslay was not found: install libwslay-dev")
+    endif()
+    target_link_libraries(redd_dep_wslay INTERFACE ${redd_wslay_library})
+    target_include_directories(redd_dep_wslay SYSTEM INTERFACE ${redd_wslay_include})
+endif()
+
+# llhttp: a library where there is one (Debian 13, Ubuntu 24.04), else the generated sources that Debian 12's node-llhttp
+# ships, compiled in strict mode and without warnings.
+add_library(redd_dep_llhttp INTERFACE)
+pkg_check_modules(redd_llhttp QUIET IMPORTED_TARGET libllhttp)
+if(redd_llhttp_FOUND)
+    target_link_libraries(redd_dep_llhttp INTERFACE PkgConfig::redd_llhttp)
+else()
+    find_path(redd_llhttp_sources llhttp.c PATHS /usr/share/llhttp NO_DEFAULT_PATH)
+    find_path(redd_llhttp_include llhttp.h PATHS /usr/share/include/llhttp NO_DEFAULT_PATH)
+    if(NOT redd_llhttp_sources OR NOT redd_llhttp_include)
+        message(FATAL_ERROR "llhttp was not found: install libllhttp-dev, or node-llhttp where there is no such package")
+    endif()
+    add_library(redd_llhttp_objects OBJECT ${redd_llhttp_sources}/api.c ${redd_llhttp_sources}/http.c
+        ${redd_llhttp_sources}/llhttp.c)
+    target_compile_options(redd_llhttp_objects PRIVATE -w)
+    target_compile_definitions(redd_llhttp_objects PUBLIC LLHTTP_STRICT_MODE=1)
+    target_include_directories(redd_llhttp_objects SYSTEM PUBLIC ${redd_llhttp_include})
+    target_sources(redd_dep_llhttp INTERFACE $<TARGET_OBJECTS:redd_llhttp_objects>)
+    target_compile_definitions(redd_dep_llhttp INTERFACE LLHTTP_STRICT_MODE=1)
+    target_include_directories(redd_dep_llhttp SYSTEM INTERFACE ${redd_llhttp_include})
+endif()

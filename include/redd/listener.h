@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/** Listening sockets: bound once for a whole runtime, accepted from on each worker. */
+#ifndef REDD_LISTENER_H
+#define REDD_LISTENER_H
+
+#include <redd/stream.h>
+
+REDD_BEGIN_DECLS
+
+typedef struct redd_listener redd_listener;
+typedef struct redd_acceptor redd_acceptor;
+
+typedef enum redd_balance {
+    REDD_BALANCE_AUTO = 0,  /* reuseport where the system spreads over such sockets, else shared */
+    REDD_BALANCE_REUSEPORT, /* one socket with SO_REUSEPORT per worker */
+    REDD_BALANCE_SHARED     /* one socket, duplicated; whoever is free accepts */
+} redd_balance;
+
+typedef struct redd_listen_options {
+    uint32_t struct_size;
+    const char *host; /* numeric IPv4 or IPv6, or a name; NULL: "0.0.0.0" */
+    uint16_t port;    /* 0: a free one, the same for all workers */
+    int backlog;      /* 0: 511 */
+    redd_balance balance;
+    bool ipv6_only; /* an IPv6 wildcard takes IPv4 too unless set */
+} redd_listen_options;
+#define REDD_LISTEN_OPTIONS_INIT                   \
+    {                                              \
+        .struct_size = sizeof(redd_listen_options) \
+    }
+
+/** Binds and listens for every worker of `rt`, before it runs (or after attach). A port that
+ * another process holds is UV_EADDRINUSE, also under SO_REUSEPORT. UV_EADDRNOTAVAIL, UV_EACCES,
+ * UV_EAI_* as the system says; UV_ENOTSUP for a balance that the system lacks. */
+REDD_API int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options,
+                                redd_listener **out);
+/** Closes the sockets. Every acceptor must be closed. NULL is allowed. */
+REDD_API void redd_listener_free(redd_listener *l);
+/** The bound address. Any thread. */
+REDD_API void redd_listener_address(const redd_listener *l, redd_address *out);
+/** What AUTO became. Any thread. */
+REDD_API redd_balance redd_listener_balance(const redd_listener *l);
+
+/** This worker's way in. Nothing is accepted before the first poll. UV_ENOMEM. */
+REDD_API int redd_acceptor_open(redd_listener *l, redd_worker *w, redd_acceptor **out);
+/** READY: one connection (TCP_NODELAY set) in `*out`. Failures to accept never end the acceptor:
+ * out of descriptors or memory, it rests for a moment and logs at most once a second. */
+REDD_API redd_poll redd_acceptor_poll(redd_acceptor *a, redd_waker *waker, redd_stream **out);
+/** NULL is allowed. The socket stays open in the listener, with its backlog. */
+REDD_API void redd_acceptor_close(redd_acceptor *a);
+/** Connections accepted so far. */
+REDD_API uint64_t redd_acceptor_accepted(const redd_acceptor *a);
+
+REDD_END_DECLS
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/** Ops: functions that hosts find by name once and call by id. */
+#ifndef REDD_OP_H
+#define REDD_OP_H
+
+#include <redd/resource.h>
+#include <redd/task.h>
+
+REDD_BEGIN_DECLS
+
+/** Small and the same in every worker of a runtime; 0 is no op. */
+typedef uint16_t redd_op_id;
+/** Names one parked call on its worker; never 0, never used twice. */
+typedef uint64_t redd_op_call_id;
+
+#define REDD_OP_MAX_ARGS 8
+
+typedef enum redd_op_flags {
+    REDD_OP_SYNC = 1,     /* ends inside the call */
+    REDD_OP_ASYNC = 2,    /* ends inside the call, or gives a future */
+    REDD_OP_BLOCKING = 4, /* runs on the blocking pool: no worker, no resources, values only */
+    REDD_OP_FAST = 8      /* with SYNC: never calls back into the host, so that the host may call it
+                             without leaving the state it is in */
+} redd_op_flags;
+
+/** Set of kinds that an argument accepts. */
+#define REDD_ACCEPT(kind) (1U << (kind))
+#define REDD_ACCEPT_ANY   0xffffffffU
+
+typedef struct redd_op_arg {
+    const char *name;
+    uint32_t accepts; /* REDD_ACCEPT(...) joined by | */
+} redd_op_arg;
+
+/**
+ * Does the op. `argv` has exactly the declared arguments, of accepted kinds, borrowed for the call
+ * (for a BLOCKING op until it returns); what is kept longer is referenced.
+ * Returns 0 with the result in `*out` (undefined on entry), or a negative code.
+ * An ASYNC op may instead leave `*out` alone and set `*pending` to a future, which the caller
+ * takes. `pending` is NULL for other kinds; `w` is NULL and `state` the shared state for BLOCKING
+ * ones, else `state` is the extension's state on this worker.
+ */
+typedef int (*redd_op_fn)(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
+                          redd_future **pending);
+
+/** A constant in the extension. */
+typedef struct redd_op {
+    uint32_t struct_size;
+    uint16_t flags;
+    uint16_t argc;
+    const char *name; /* "op_..." */
+    redd_op_fn call;
+    redd_op_arg args[REDD_OP_MAX_ARGS];
+} redd_op;
+
+/* --- hosts --- */
+
+/** The id, or 0. Any thread once the runtime is sealed. */
+REDD_API redd_op_id redd_op_find(const redd_runtime *rt, const char *name);
+/** Ids are 1..count. */
+REDD_API size_t redd_op_count(const redd_runtime *rt);
+/** NULL for an id out of range. `extension` (may be NULL) receives the extension's name. */
+REDD_API const redd_op *redd_op_info(const redd_runtime *rt, redd_op_id id, const char **extension);
+
+#define REDD_OP_PARKED 1
+
+/**
+ * Calls op `id`. Returns 0 with the result in `*out`, or a negative code: REDD_EOP, REDD_EARGUMENT,
+ * the op's own. Returns REDD_OP_PARKED when the op goes on: `*call` names it, and its result comes
+ * through the completion function. A call that ends at once allocates nothing. A future that the op
+ * returns is polled exactly once before it is parked, and what it ends with at once is returned at
+ * once (an error value as a negative code). `argv` stays the caller's.
+ */
+REDD_API int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv, size_t argc,
+                          redd_value *out, redd_op_call_id *call);
+/** Drops a parked call; no completion comes. UV_ENOENT when there is none of that id. */
+REDD_API int redd_op_cancel(redd_worker *w, redd_op_call_id call);
+
+/** Gets all calls that ended since the last batch, once per loop turn; errors are values of kind
+ *  REDD_ERROR. The values belong to the receiver. */
+typedef void (*redd_op_completion_fn)(redd_worker *w, const redd_op_call_id *calls,
+                                      redd_value *values, size_t n, void *user);
+/** Without one, results of parked calls are dropped. */
+REDD_API void redd_op_on_completion(redd_worker *w, redd_op_completion_fn fn, void *user);
+
+/** Counted only when redd_runtime_options.op_metrics is set; else all zero. */
+typedef struct redd_op_metrics {
+    uint64_t dispatched, completed, failed, in_flight;
+    uint64_t nanoseconds; /* from call to end, summed */
+} redd_op_metrics;
+REDD_API int redd_op_metrics_get(const redd_worker *w, redd_op_id id, redd_op_metrics *out);
+
+REDD_END_DECLS
+
+#endif
