@@ -22,7 +22,8 @@ typedef struct redd_http_field {
 } redd_http_field;
 
 /** Called when the head of a request is complete. It may answer at once or later, on the same
- *  worker; other connections go on meanwhile. */
+ *  worker; other connections go on meanwhile. Who answers later holds a reference, has asked for the
+ *  body or has set an end function: a request that nobody can answer any more gets a 500. */
 typedef void (*redd_http_handler_fn)(redd_http_request *req, void *user);
 
 typedef struct redd_http_options {
@@ -130,7 +131,7 @@ typedef void (*redd_http_event_fn)(redd_http_request *req, void *user);
  *  REDD_ELIMIT. */
 REDD_API void redd_http_on_drain(redd_http_request *req, redd_http_event_fn fn, void *user);
 
-/** `status` 0: the response was handed to the system; UV_ECONNRESET, UV_ETIMEDOUT, UV_ECANCELED
+/** `status` 0: the whole response was handed to the system; UV_ECONNRESET, UV_ETIMEDOUT, UV_ECANCELED
  *  (stopped), REDD_EMALFORMED (bad body). */
 typedef void (*redd_http_end_fn)(redd_http_request *req, int status, void *user);
 /** Called exactly once, at the end of the request. */
@@ -152,6 +153,15 @@ REDD_API bool redd_http_wants_upgrade(const redd_http_request *req, const char *
  *  for bad fields, a body or HTTP/1.0; REDD_ESTATE, REDD_ECLOSED, UV_ENOMEM. */
 REDD_API int redd_http_upgrade(redd_http_request *req, const char *protocol,
                                const redd_http_field *fields, size_t n, redd_http_upgraded *out);
+
+/* --- guests --- */
+
+/** Makes a request a resource (of the ops' kind) that holds a reference; closing it unanswered
+ *  answers 500. UV_ENOMEM, REDD_ELIMIT. */
+REDD_API int redd_http_request_to_resource(redd_http_request *req, redd_rid *rid);
+/** The request behind an id, borrowed until the id is closed. REDD_ERESOURCE. */
+REDD_API int redd_http_request_from_resource(redd_worker *w, redd_rid rid,
+                                             redd_http_request **out);
 
 /** The extension "http"; needs "net". */
 REDD_API extern const redd_extension redd_http_extension;
