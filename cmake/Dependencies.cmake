@@ -1,53 +1,62 @@
-# Finds what redd is built on, as targets redd_dep_*. Nothing is vendored or downloaded.
+# SPDX-License-Identifier: MIT
+# Finds what redd is built on. Nothing is vendored or downloaded.
+#
+# The build includes this file, and the installed CMake package does too (a static redd needs the same parts), so it only
+# collects what is missing in redd_missing: one sentence a part, with the package that brings it.
+#
+# Targets: redd::uv, redd::wslay, redd::llhttp, OpenSSL::Crypto, Threads::Threads.
+# redd_llhttp_sources is set when llhttp is to be compiled from the generated sources instead of linked.
 
-find_package(PkgConfig REQUIRED)
-set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_package(Threads REQUIRED)
+set(redd_missing "")
 
-pkg_check_modules(redd_uv QUIET IMPORTED_TARGET libuv>=1.44)
-if(NOT redd_uv_FOUND)
-    message(FATAL_ERROR "libuv 1.44 or later was not found: install libuv1-dev")
-endif()
-add_library(redd_dep_uv INTERFACE)
-target_link_libraries(redd_dep_uv INTERFACE PkgConfig::redd_uv)
-
-find_package(OpenSSL 3)
-if(NOT OPENSSL_FOUND)
-    message(FATAL_ERROR "OpenSSL 3 was not found: install libssl-dev")
-endif()
-
-find_package(wslay CONFIG QUIET)
-add_library(redd_dep_wslay INTERFACE)
-if(TARGET wslay)
-    target_link_libraries(redd_dep_wslay INTERFACE wslay)
-else()
-    find_library(redd_wslay_library wslay)
-    find_path(redd_wslay_include wslay/wslay.h)
-    if(NOT redd_wslay_library OR NOT redd_wslay_include)
-        message(FATAL_ERROR "wslay was not found: install libwslay-dev")
+macro(redd_require sentence) # condition...
+    if(NOT (${ARGN}))
+        list(APPEND redd_missing "${sentence}")
     endif()
-    target_link_libraries(redd_dep_wslay INTERFACE ${redd_wslay_library})
-    target_include_directories(redd_dep_wslay SYSTEM INTERFACE ${redd_wslay_include})
+endmacro()
+
+find_package(PkgConfig QUIET)
+redd_require("pkg-config was not found: install pkg-config." PKG_CONFIG_FOUND)
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads QUIET)
+redd_require("POSIX threads were not found: install libc6-dev." Threads_FOUND)
+
+find_package(OpenSSL 3 QUIET)
+redd_require("OpenSSL 3 was not found: install libssl-dev." OPENSSL_FOUND)
+
+if(PKG_CONFIG_FOUND)
+    pkg_check_modules(redd_uv QUIET IMPORTED_TARGET libuv>=1.44)
+    redd_require("libuv 1.44 or later was not found: install libuv1-dev." redd_uv_FOUND)
+    pkg_check_modules(redd_llhttp QUIET IMPORTED_TARGET libllhttp)
+endif()
+if(redd_uv_FOUND AND NOT TARGET redd::uv)
+    add_library(redd::uv INTERFACE IMPORTED)
+    target_link_libraries(redd::uv INTERFACE PkgConfig::redd_uv)
+endif()
+
+# Debian's wslay-config.cmake says nothing that header and library do not.
+find_library(redd_wslay_library wslay)
+find_path(redd_wslay_include wslay/wslay.h)
+mark_as_advanced(redd_wslay_library redd_wslay_include)
+redd_require("wslay was not found: install libwslay-dev." redd_wslay_library AND redd_wslay_include)
+if(redd_wslay_library AND redd_wslay_include AND NOT TARGET redd::wslay)
+    add_library(redd::wslay UNKNOWN IMPORTED)
+    set_target_properties(redd::wslay PROPERTIES IMPORTED_LOCATION ${redd_wslay_library}
+        INTERFACE_INCLUDE_DIRECTORIES ${redd_wslay_include})
 endif()
 
 # llhttp: a library where there is one (Debian 13, Ubuntu 24.04), else the generated sources that Debian 12's node-llhttp
-# ships, compiled in strict mode and without warnings.
-add_library(redd_dep_llhttp INTERFACE)
-pkg_check_modules(redd_llhttp QUIET IMPORTED_TARGET libllhttp)
+# ships.
 if(redd_llhttp_FOUND)
-    target_link_libraries(redd_dep_llhttp INTERFACE PkgConfig::redd_llhttp)
-else()
+    if(NOT TARGET redd::llhttp)
+        add_library(redd::llhttp INTERFACE IMPORTED)
+        target_link_libraries(redd::llhttp INTERFACE PkgConfig::redd_llhttp)
+    endif()
+elseif(NOT redd_llhttp_embedded) # the installed package sets it: its llhttp is inside libredd
     find_path(redd_llhttp_sources llhttp.c PATHS /usr/share/llhttp NO_DEFAULT_PATH)
     find_path(redd_llhttp_include llhttp.h PATHS /usr/share/include/llhttp NO_DEFAULT_PATH)
-    if(NOT redd_llhttp_sources OR NOT redd_llhttp_include)
-        message(FATAL_ERROR "llhttp was not found: install libllhttp-dev, or node-llhttp where there is no such package")
-    endif()
-    add_library(redd_llhttp_objects OBJECT ${redd_llhttp_sources}/api.c ${redd_llhttp_sources}/http.c
-        ${redd_llhttp_sources}/llhttp.c)
-    target_compile_options(redd_llhttp_objects PRIVATE -w)
-    target_compile_definitions(redd_llhttp_objects PUBLIC LLHTTP_STRICT_MODE=1)
-    target_include_directories(redd_llhttp_objects SYSTEM PUBLIC ${redd_llhttp_include})
-    target_sources(redd_dep_llhttp INTERFACE $<TARGET_OBJECTS:redd_llhttp_objects>)
-    target_compile_definitions(redd_dep_llhttp INTERFACE LLHTTP_STRICT_MODE=1)
-    target_include_directories(redd_dep_llhttp SYSTEM INTERFACE ${redd_llhttp_include})
+    mark_as_advanced(redd_llhttp_sources redd_llhttp_include)
+    redd_require("llhttp was not found: install libllhttp-dev, or node-llhttp where there is no such package."
+        redd_llhttp_sources AND redd_llhttp_include)
 endif()
