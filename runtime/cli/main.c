@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The program: finds the command that argv names and runs it. */
+#include "runtime/cli/command.h"
+#include "runtime/cli/hint.h"
+#include "runtime/cli/sentence.h"
+
+#include <redd/version.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const char usage[] =
+    "redd " REDD_VERSION ": serves HTTP and WebSocket applications written in C\n"
+    "\n"
+    "Usage: redd COMMAND [ARGUMENT]...\n"
+    "\n"
+    "Commands:\n"
+    "  serve     serve an app: a .c file or a shared object\n"
+    "  ops       list the ops of the extensions\n"
+    "  check     load extensions and an app; print their dependencies and what was refused\n"
+    "  help      print this text; `redd COMMAND --help` tells about a command\n"
+    "  version   print the version\n";
+
+static int help(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    (void)fputs(usage, stdout);
+    return REDD__EXIT_OK;
+}
+
+static int version(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    (void)puts("redd " REDD_VERSION);
+    return REDD__EXIT_OK;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"serve", redd__command_serve}, {"ops", redd__command_ops},
+    {"check", redd__command_check}, {"help", help},
+    {"version", version},           {"--help", help},
+    {"--version", version},         {"-h", help},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        (void)fputs(usage, stderr);
+        return REDD__EXIT_USAGE;
+    }
+    redd__hint hint = {.word = argv[1]};
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+        redd__hint_offer(&hint, commands[i].name);
+    }
+    char buf[64];
+    const char *more = redd__hint_text(&hint, "", buf, sizeof(buf));
+    redd__say("redd", "unknown command %s%s", argv[1],
+              *more ? more : "; `redd help` lists the commands");
+    return REDD__EXIT_USAGE;
+}

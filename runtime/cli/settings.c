@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/cli/settings.h"
+
+#include "runtime/cli/hint.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const redd_extension *next_extension(const redd_runtime *rt, size_t *i)
+{
+    return redd_runtime_extension(rt, (*i)++);
+}
+
+static int refuse_name(const redd_runtime *rt, const char *name, redd__sentence *why)
+{
+    redd__hint hint = {.word = name};
+    char buf[96];
+    size_t i = 0;
+    for (const redd_extension *e = next_extension(rt, &i); e; e = next_extension(rt, &i)) {
+        for (size_t o = 0; o < e->n_options; o++)
+            redd__hint_offer(&hint, e->options[o].name);
+    }
+    const char *more = redd__hint_text(&hint, "", buf, sizeof(buf));
+    return redd__sentence_set(why, REDD_EOPTION, "--set %s: no such option%s", name,
+                              *more ? more : "; `redd serve --help` lists them");
+}
+
+int redd__settings_apply(redd_runtime *rt, const char *text, redd__sentence *why)
+{
+    char name[128];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return redd__sentence_set(why, REDD_EVALUE, "--set %s: expected NAME=VALUE", text);
+    size_t len = (size_t)(equals - text);
+    if (len >= sizeof(name))
+        len = sizeof(name) - 1; /* longer than every option's name, and so no option */
+    memcpy(name, text, len);
+    name[len] = '\0';
+    int err = redd_runtime_set(rt, name, equals + 1);
+    if (err == REDD_EOPTION)
+        return refuse_name(rt, name, why);
+    return err ? redd__sentence_set(why, err, "--set %s: %s", text, redd_runtime_message(rt)) : 0;
+}
+
+typedef struct scale {
+    const char *suffix;
+    uint64_t factor;
+} scale;
+
+/* The largest unit that leaves a whole number. */
+static void format_scaled(uint64_t value, const scale *scales, char *buf, size_t size)
+{
+    while (scales->factor > 1 && (value == 0 || value % scales->factor != 0))
+        scales++;
+    (void)snprintf(buf, size, "%" PRIu64 "%s", value / scales->factor, scales->suffix);
+}
+
+static void format_value(redd_unit unit, uint64_t value, char *buf, size_t size)
+{
+    static const scale bytes[] = {{"g", 1 << 30}, {"m", 1 << 20}, {"k", 1 << 10}, {"", 1}};
+    static const scale millis[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+    static const scale count[] = {{"", 1}};
+    if (unit == REDD_UNIT_SWITCH)
+        (void)snprintf(buf, size, "%s", value ? "on" : "off");
+    else
+        format_scaled(value,
+                      unit == REDD_UNIT_BYTES    ? bytes
+                      : unit == REDD_UNIT_MILLIS ? millis
+                                                 : count,
+                      buf, size);
+}
+
+static const char *unit_name(redd_unit unit)
+{
+    switch (unit) {
+    case REDD_UNIT_BYTES:
+        return "bytes";
+    case REDD_UNIT_MILLIS:
+        return "time";
+    case REDD_UNIT_SWITCH:
+        return "on or off";
+    default:
+        return "count";
+    }
+}
+
+void redd__settings_print(const redd_runtime *rt, FILE *to)
+{
+    size_t i = 0;
+    for (const redd_extension *e = next_extension(rt, &i); e; e = next_extension(rt, &i)) {
+        if (e->n_options == 0)
+            continue;
+        (void)fprintf(to, "\nOptions of %s, for --set NAME=VALUE:\n", e->name);
+        for (size_t o = 0; o < e->n_options; o++) {
+            const redd_option *option = &e->options[o];
+            char value[32];
+            format_value(option->unit, option->default_value, value, sizeof(value));
+            (void)fprintf(to, "  %-24s %-8s %-10s %s\n", option->name, value,
+                          unit_name(option->unit), option->help);
+        }
+    }
+}
