@@ -64,10 +64,12 @@ REDD_API void redd_ws_options_init(const redd_worker *w, redd_ws_options *out);
 /**
  * Answers a request with the handshake (RFC 6455 4.2.2): 101 and an open event, or the refusal: 426
  * with Sec-WebSocket-Version for another version or no Upgrade, 405 for another method, 400 for a
- * malformed handshake, 403 for a foreign Origin. Returns 0 when it answered either way, else an
- * error of redd_http_respond. `options` NULL: the worker's. `handlers` must outlive the socket;
- * options are copied. The open event and frames that came with the request follow in the same turn.
+ * malformed handshake, 403 for a foreign Origin. Returns 0 for a 101, REDD_WS_REFUSED when it
+ * answered with a refusal (no event comes, so that `user` stays the caller's), else an error of
+ * redd_http_respond. `options` NULL: the worker's. `handlers` must outlive the socket; options are
+ * copied. The open event and frames that came with the request follow in the same turn.
  */
+#define REDD_WS_REFUSED 1
 REDD_API int redd_ws_upgrade(redd_http_request *req, const redd_ws_options *options,
                              const redd_ws_handlers *handlers, void *user);
 /** True when the request asks for a WebSocket, well-formed or not. */
