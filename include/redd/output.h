@@ -10,8 +10,15 @@ REDD_BEGIN_DECLS
 /**
  * Between cork and uncork bytes gather in the worker's one cork buffer, and uncork sends them with
  * one write; what the stream does not take moves to memory of the output's own, which is freed as
- * soon as it is empty. Outside, bytes go to the output's own memory until flush. Never holds more
- * than `max` bytes of its own. Caller's memory; the fields are private.
+ * soon as it is empty. Outside, bytes go to the output's own memory until flush.
+ *
+ * `max` bounds what may wait in own memory when a new piece is taken; the first piece is taken
+ * whatever its size, and what was half sent always is. So an output never holds more than `max`
+ * bytes and one piece, or one cork buffer.
+ *
+ * An error of the stream (or want of memory for the rest of what is half sent) drops what waits and
+ * stays: every later call gives it again. Caller's memory, which must not move but by
+ * redd_output_move; the fields are private.
  */
 typedef struct redd_output {
     redd_stream *stream;
@@ -19,13 +26,14 @@ typedef struct redd_output {
     char *data;             /* own memory: bytes off..len wait */
     size_t off, len, cap;
     size_t max;
+    int error; /* 0, or what the stream failed with */
 } redd_output;
 
 REDD_API void redd_output_init(redd_output *o, redd_worker *w, redd_stream *stream, size_t max);
 /** Drops what waits. The stream is not touched. */
 REDD_API void redd_output_fini(redd_output *o);
-/** Moves everything that waits (corked bytes too) to `to`, which needs no init; `from` is empty and
- *  must not be used again. UV_ENOMEM: nothing moved. */
+/** Moves everything that waits (corked bytes too) to `to`, which needs no init and is not corked;
+ *  `from` is empty and must not be used again. UV_ENOMEM: nothing moved. */
 REDD_API int redd_output_move(redd_output *to, redd_output *from);
 
 /** Borrows the worker's cork buffer; if another output has it, that one is flushed first. Does
@@ -37,8 +45,9 @@ REDD_API int redd_output_uncork(redd_output *o);
  *  the stream's error, and what waited is dropped. */
 REDD_API int redd_output_flush(redd_output *o);
 
-/** Room for `n` contiguous bytes, to be followed by commit of at most `n`; valid until the next
- * call. May write to the stream to make room. NULL: beyond the maximum, or out of memory. */
+/** Room for `n` > 0 contiguous bytes, to be followed by commit of at most `n`; valid until the next
+ * call. May write to the stream to make room. NULL: beyond the maximum, out of memory, or the stream
+ * has failed. */
 REDD_API char *redd_output_reserve(redd_output *o, size_t n);
 REDD_API void redd_output_commit(redd_output *o, size_t n);
 /** Takes all of `s` or nothing: REDD_ELIMIT beyond the maximum, UV_ENOMEM, or the stream's error.

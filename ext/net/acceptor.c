@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/net/listener.h"
+#include "ext/net/tcp.h"
+
+#include <inttypes.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    REST_MS = 100,   /* from a failure to the next try */
+    LOG_MS = 1000,   /* between two lines about failures */
+    SKIPPED_MAX = 32 /* connections that broke off in the backlog, in one poll */
+};
+
+/** In a block of its own, which the close callback of `poll` frees. */
+struct redd_acceptor {
+    uv_poll_t poll;
+    redd__net *net;
+    redd_listener *listener;
+    const redd_logger *logger;
+    redd_waker *waker; /* counted */
+    redd_timer rest;   /* active: nothing is accepted */
+    uint64_t accepted;
+    int fd;     /* the listener's */
+    bool ready; /* no accept has said UV_EAGAIN since the last event */
+    bool polling;
+};
+
+static void stop_polling(redd_acceptor *a)
+{
+    a->polling = false;
+    (void)uv_poll_stop(&a->poll);
+}
+
+static void on_event(uv_poll_t *poll, int status, int events)
+{
+    (void)events;
+    redd_acceptor *a = poll->data;
+    /* Nobody accepts at present: do not go round the loop for it. UV_EAGAIN starts it again. */
+    if (a->ready || status < 0)
+        stop_polling(a);
+    a->ready = true;
+    redd_waker_fire(&a->waker);
+}
+
+static void on_rested(redd_timer *t, void *user)
+{
+    (void)t;
+    redd_acceptor *a = user;
+    a->ready = true;
+    redd_waker_fire(&a->waker);
+}
+
+/** One line for all workers, at most once a second. */
+static void log_failure(redd_acceptor *a, int error)
+{
+    redd_listener *l = a->listener;
+    atomic_fetch_add(&l->failures, 1);
+    uint64_t now = redd_timers_now(a->net->timers) + 1;
+    uint64_t last = atomic_load(&l->logged_at);
+    if (last != 0 && now < last + LOG_MS)
+        return;
+    if (!atomic_compare_exchange_strong(&l->logged_at, &last, now))
+        return; /* another worker does */
+    uint64_t n = atomic_exchange(&l->failures, 0);
+    redd_log(a->logger, REDD_LOG_WARN,
+             "cannot accept on %s port %u: %s (%" PRIu64 " %s); connections wait", l->address.host,
+             l->address.port, redd_error_text(error), n, n == 1 ? "try" : "tries");
+}
+
+/** Connections stay in the backlog; libuv's own answer, to accept and drop them, loses them. */
+static void rest(redd_acceptor *a, int error)
+{
+    if (a->polling)
+        stop_polling(a);
+    a->ready = false;
+    redd_timer_start(&a->rest, REST_MS);
+    log_failure(a, error);
+}
+
+/** The connection broke off before it was accepted: the next one may be good (accept(2)). */
+static bool concerns_one_connection(int error)
+{
+    switch (error) {
+    case UV_ECONNABORTED:
+    case UV_EINTR:
+    case UV_EPROTO:
+    case UV_EPERM: /* a firewall's rule */
+    case UV_ENETDOWN:
+    case UV_ENETUNREACH:
+    case UV_EHOSTUNREACH:
+    case UV_EHOSTDOWN:
+    case UV_ENOPROTOOPT:
+    case UV_ENOTSUP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int accept_one(redd_acceptor *a, redd_stream **out)
+{
+    redd__tcp *t = redd__tcp_get(a->net);
+    if (!t)
+        return UV_ENOMEM;
+    int fd = accept4(a->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int rc = fd < 0 ? -errno : redd__tcp_open(a->net, t, fd);
+    if (rc) {
+        redd__tcp_put(a->net, t);
+        if (fd >= 0)
+            (void)close(fd);
+        return rc;
+    }
+    a->accepted++;
+    *out = &t->base;
+    return 0;
+}
+
+static void await_event(redd_acceptor *a)
+{
+    a->ready = false;
+    if (a->polling)
+        return;
+    int rc = uv_poll_start(&a->poll, UV_READABLE, on_event);
+    if (rc)
+        rest(a, rc); /* another acceptor of this worker has the socket */
+    else
+        a->polling = true;
+}
+
+redd_poll redd_acceptor_poll(redd_acceptor *a, redd_waker *waker, redd_stream **out)
+{
+    for (int tries = 1; a->ready; tries++) {
+        int rc = accept_one(a, out);
+        if (rc == 0)
+            return REDD_READY;
+        if (rc == UV_EAGAIN)
+            await_event(a);
+        else if (!concerns_one_connection(rc) || tries == SKIPPED_MAX)
+            rest(a, rc);
+    }
+    redd_waker_keep(&a->waker, waker);
+    return REDD_PENDING;
+}
+
+int redd_acceptor_open(redd_listener *l, redd_worker *w, redd_acceptor **out)
+{
+    redd__net *net = redd__net_of(w);
+    redd_acceptor *a = redd_alloc_zero(net->alloc, sizeof(*a));
+    if (!a)
+        return UV_ENOMEM;
+    a->fd = l->fds[redd_worker_index(w) % l->n];
+    int rc = uv_poll_init(net->loop, &a->poll, a->fd);
+    if (rc) {
+        redd_free(net->alloc, a, sizeof(*a));
+        return rc;
+    }
+    uv_unref((uv_handle_t *)&a->poll);
+    a->poll.data = a;
+    a->net = redd__net_ref(net);
+    a->listener = l;
+    a->logger = redd_worker_logger(w);
+    redd_timer_init(&a->rest, net->timers, on_rested, a);
+    a->ready = true;
+    *out = a;
+    return 0;
+}
+
+static void on_close(uv_handle_t *poll)
+{
+    redd_acceptor *a = poll->data;
+    redd__net *net = a->net;
+    redd_free(net->alloc, a, sizeof(*a));
+    redd__net_unref(net);
+}
+
+void redd_acceptor_close(redd_acceptor *a)
+{
+    if (!a)
+        return;
+    redd_timer_stop(&a->rest);
+    redd_waker_keep(&a->waker, NULL);
+    uv_close((uv_handle_t *)&a->poll, on_close);
+}
+
+uint64_t redd_acceptor_accepted(const redd_acceptor *a)
+{
+    return a->accepted;
+}
