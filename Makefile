@@ -14,19 +14,19 @@ help: ## This list
 
 run: ## Install what is missing, build, serve APP (examples/echo.c) in parallel; more flags in ARGS
 	@scripts/deps.sh build
-	@cmake --preset release -DREDD_TESTS=OFF -DREDD_EXAMPLES=OFF --log-level=WARNING
+	@cmake --preset release -DREDD_TESTS=OFF -DREDD_EXAMPLES=OFF >/dev/null
 	@cmake --build --preset release --target redd
 	@exec build/release/redd serve --parallel $(ARGS) $(APP)
 
 test: ## Install what is missing, build with sanitizers, run every test
 	@scripts/deps.sh build test
-	@cmake --preset debug --log-level=WARNING
+	@cmake --preset debug >/dev/null
 	@cmake --build --preset debug
 	@ctest --preset debug
 
 bench: ## Build for speed and run tests/bench
 	@scripts/deps.sh build
-	@cmake --preset release -DREDD_TESTS=OFF -DREDD_EXAMPLES=OFF --log-level=WARNING
+	@cmake --preset release -DREDD_TESTS=OFF -DREDD_EXAMPLES=OFF >/dev/null
 	@cmake --build --preset release --target bench
 
 lint: ## Format, static analysis and the project's own rules
@@ -39,7 +39,7 @@ fuzz-smoke: ## Run every fuzz target for a short while (SECONDS_EACH=30)
 
 install: ## Build and install below PREFIX (/usr/local); DESTDIR is honoured
 	@scripts/deps.sh build
-	@cmake --preset release -DREDD_TESTS=OFF -DREDD_EXAMPLES=OFF --log-level=WARNING
+	@cmake --preset release -DREDD_TESTS=OFF -DREDD_EXAMPLES=OFF >/dev/null
 	@cmake --build --preset release
 	@cmake --install build/release --prefix $(PREFIX)
 

@@ -6,7 +6,7 @@ set -euo pipefail
 build=build/lint
 
 configure() {
-    cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang --log-level=WARNING >/dev/null
+    cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang >/dev/null
 }
 # The same source is part of libraries and modules: once is enough. cppcheck cuts the command at a semicolon, quoted or not.
 database() {
