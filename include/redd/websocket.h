@@ -61,6 +61,8 @@ typedef struct redd_ws_options {
 /** Same-host origins, no subprotocols, and the worker's values of the ws.* options. */
 REDD_API void redd_ws_options_init(const redd_worker *w, redd_ws_options *out);
 
+/** redd_ws_upgrade answered with a refusal. */
+#define REDD_WS_REFUSED 1
 /**
  * Answers a request with the handshake (RFC 6455 4.2.2): 101 and an open event, or the refusal: 426
  * with Sec-WebSocket-Version for another version or no Upgrade, 405 for another method, 400 for a
@@ -69,7 +71,6 @@ REDD_API void redd_ws_options_init(const redd_worker *w, redd_ws_options *out);
  * redd_http_respond. `options` NULL: the worker's. `handlers` must outlive the socket; options are
  * copied. The open event and frames that came with the request follow in the same turn.
  */
-#define REDD_WS_REFUSED 1
 REDD_API int redd_ws_upgrade(redd_http_request *req, const redd_ws_options *options,
                              const redd_ws_handlers *handlers, void *user);
 /** True when the request asks for a WebSocket, well-formed or not. */
