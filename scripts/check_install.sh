@@ -48,7 +48,7 @@ END
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(app LANGUAGES C)
-find_package(redd 0.1 REQUIRED)
+find_package(redd 0.1 REQUIRED COMPONENTS static)
 add_executable(app_shared app.c)
 target_link_libraries(app_shared PRIVATE redd::redd)
 add_executable(app_static app.c)
