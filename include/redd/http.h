@@ -22,8 +22,8 @@ typedef struct redd_http_field {
 } redd_http_field;
 
 /** Called when the head of a request is complete. It may answer at once or later, on the same
- *  worker; other connections go on meanwhile. Who answers later holds a reference, has asked for the
- *  body or has set an end function: a request that nobody can answer any more gets a 500. */
+ *  worker; other connections go on meanwhile. Who answers later holds a reference, has asked for
+ * the body or has set an end function: a request that nobody can answer any more gets a 500. */
 typedef void (*redd_http_handler_fn)(redd_http_request *req, void *user);
 
 typedef struct redd_http_options {
@@ -50,8 +50,12 @@ REDD_API int redd_http_serve(redd_worker *w, redd_listener *listener,
 /** Serves one connection; takes the stream on success. REDD_ECLOSED, UV_ENOMEM. */
 REDD_API int redd_http_serve_stream(redd_http_server *s, redd_stream *stream);
 /** Graceful: accepts no more, closes idle connections, ends the others with their last response.
- *  Forced: drops them. `s` must not be used after a forced close. */
+ *  Forced: drops them. Callable again, to go from graceful to forced, until the server has ended.
+ */
 REDD_API void redd_http_server_close(redd_http_server *s, redd_stop_mode mode);
+/** Calls `fn` once, when the closed server has no connections left and frees itself; the listener
+ * and `user` of redd_http_serve may go then. */
+REDD_API void redd_http_server_on_end(redd_http_server *s, void (*fn)(void *user), void *user);
 /** Connections that are open, upgraded ones not counted. */
 REDD_API size_t redd_http_server_connections(const redd_http_server *s);
 
@@ -131,8 +135,8 @@ typedef void (*redd_http_event_fn)(redd_http_request *req, void *user);
  *  REDD_ELIMIT. */
 REDD_API void redd_http_on_drain(redd_http_request *req, redd_http_event_fn fn, void *user);
 
-/** `status` 0: the whole response was handed to the system; UV_ECONNRESET, UV_ETIMEDOUT, UV_ECANCELED
- *  (stopped), REDD_EMALFORMED (bad body). */
+/** `status` 0: the whole response was handed to the system; UV_ECONNRESET, UV_ETIMEDOUT,
+ * UV_ECANCELED (stopped), REDD_EMALFORMED (bad body). */
 typedef void (*redd_http_end_fn)(redd_http_request *req, int status, void *user);
 /** Called exactly once, at the end of the request. */
 REDD_API void redd_http_on_end(redd_http_request *req, redd_http_end_fn fn, void *user);
@@ -160,8 +164,7 @@ REDD_API int redd_http_upgrade(redd_http_request *req, const char *protocol,
  *  answers 500. UV_ENOMEM, REDD_ELIMIT. */
 REDD_API int redd_http_request_to_resource(redd_http_request *req, redd_rid *rid);
 /** The request behind an id, borrowed until the id is closed. REDD_ERESOURCE. */
-REDD_API int redd_http_request_from_resource(redd_worker *w, redd_rid rid,
-                                             redd_http_request **out);
+REDD_API int redd_http_request_from_resource(redd_worker *w, redd_rid rid, redd_http_request **out);
 
 /** The extension "http"; needs "net". */
 REDD_API extern const redd_extension redd_http_extension;

@@ -46,13 +46,18 @@ REDD_API int redd_output_uncork(redd_output *o);
 REDD_API int redd_output_flush(redd_output *o);
 
 /** Room for `n` > 0 contiguous bytes, to be followed by commit of at most `n`; valid until the next
- * call. May write to the stream to make room. NULL: beyond the maximum, out of memory, or the stream
- * has failed. */
+ * call. May write to the stream to make room. NULL: beyond the maximum, out of memory, or the
+ * stream has failed. */
 REDD_API char *redd_output_reserve(redd_output *o, size_t n);
 REDD_API void redd_output_commit(redd_output *o, size_t n);
 /** Takes all of `s` or nothing: REDD_ELIMIT beyond the maximum, UV_ENOMEM, or the stream's error.
  *  Large slices are written from where they are; only what the stream does not take is copied. */
 REDD_API int redd_output_write(redd_output *o, redd_slice s);
+/** Bytes wait for the stream to take more (corked ones do not count). */
+static inline bool redd_output_blocked(const redd_output *o)
+{
+    return o->len > o->off;
+}
 /** Bytes that wait, corked ones included. */
 REDD_API size_t redd_output_queued(const redd_output *o);
 

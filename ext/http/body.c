@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Request bodies, on demand: nothing is parsed or read from the peer before somebody asks. */
+#include "ext/http/connection.h"
+
+#include <uv.h>
+
+static int may_read(const redd_http_request *req)
+{
+    if (!req->conn)
+        return REDD_ECLOSED;
+    if (req->read_fn || req->last_given || req->read_mode == REDD__HTTP_READ_DISCARD)
+        return REDD_ESTATE;
+    return 0;
+}
+
+static void ask(redd_http_request *req, redd__http_read_mode mode, redd_http_read_fn fn, void *user)
+{
+    req->read_mode = (uint8_t)mode;
+    req->read_fn = fn;
+    req->read_user = user;
+    redd__http_connection_wake(req->conn);
+}
+
+int redd_http_read(redd_http_request *req, redd_http_read_fn fn, void *user)
+{
+    int rc = may_read(req);
+    if (rc == 0)
+        ask(req, REDD__HTTP_READ_PIECE, fn, user);
+    return rc;
+}
+
+int redd_http_read_all(redd_http_request *req, size_t max, redd_http_read_fn fn, void *user)
+{
+    int rc = may_read(req);
+    if (rc)
+        return rc;
+    if (max && max < req->body_max)
+        req->body_max = max;
+    redd_buffer_init(&req->body, req->state->alloc, req->body_max);
+    ask(req, REDD__HTTP_READ_ALL, fn, user);
+    return 0;
+}
+
+bool redd__http_body_wanted(const redd_http_request *req)
+{
+    if (req->read_mode == REDD__HTTP_READ_DISCARD)
+        return !req->body_ended;
+    return req->read_fn != NULL;
+}
+
+static void give(redd_http_request *req, redd_slice data, bool last)
+{
+    redd_http_read_fn fn = req->read_fn;
+    req->read_fn = NULL;
+    req->read_mode = REDD__HTTP_READ_NONE;
+    req->last_given = last;
+    /* The function may end the request and with it the memory that it reads from. */
+    (void)redd_http_request_ref(req);
+    fn(req, 0, data, last, req->read_user);
+    if (last)
+        redd_buffer_release(&req->body);
+    redd_http_request_unref(req);
+}
+
+/* RFC 9110 10.1.1: only when the body is wanted, and none of it has come. */
+static void proceed(redd__http_connection *c, redd_http_request *req)
+{
+    static const redd_slice line = REDD_SLICE("HTTP/1.1 100 Continue\r\n\r\n");
+    bool wanted = req->expects_continue && req->answer == REDD__HTTP_UNANSWERED &&
+                  req->read_mode != REDD__HTTP_READ_DISCARD;
+    if (wanted && c->in_pos == c->in_len)
+        (void)redd_output_write(&c->output, line);
+    req->expects_continue = false;
+}
+
+static void fail(redd__http_connection *c, redd_http_request *req)
+{
+    int status = c->refusal == 413 ? REDD_ELIMIT : c->refusal == 503 ? UV_ENOMEM : REDD_EMALFORMED;
+    if (req->answer == REDD__HTTP_STREAMING) {
+        redd__http_connection_lose(c, status);
+        return;
+    }
+    if (req->answer == REDD__HTTP_UNANSWERED)
+        redd__http_refuse(c, c->refusal);
+    c->phase = REDD__HTTP_LINGER;
+    redd__http_request_end(req, status);
+}
+
+static void give_end(redd_http_request *req)
+{
+    req->body_ended = true;
+    if (req->read_mode == REDD__HTTP_READ_ALL)
+        give(req, redd_buffer_slice(&req->body), true);
+    else if (req->read_mode == REDD__HTTP_READ_PIECE)
+        give(req, redd_slice_of(NULL, 0), true);
+}
+
+/* A piece that completes the declared length is the last: llhttp then ends the message without
+ * further input. */
+static void give_piece(redd__http_connection *c, redd_http_request *req)
+{
+    redd_slice piece = c->piece;
+    bool last = req->body_length >= 0 && req->body_received == (uint64_t)req->body_length;
+    if (last)
+        req->body_ended = redd__http_parse(c) == REDD__HTTP_GOT_END;
+    give(req, piece, last);
+}
+
+bool redd__http_body_step(redd__http_connection *c)
+{
+    redd_http_request *req = c->request;
+    if (req->expects_continue)
+        proceed(c, req);
+    if (req->body_ended) {
+        give_end(req);
+        return true;
+    }
+    if (c->in_pos == c->in_len)
+        return false;
+    switch (redd__http_parse(c)) {
+    case REDD__HTTP_GOT_PIECE:
+        c->progress = true;
+        give_piece(c, req);
+        return true;
+    case REDD__HTTP_GOT_END:
+        c->progress = true;
+        give_end(req);
+        return true;
+    case REDD__HTTP_GOT_ERROR:
+        fail(c, req);
+        return true;
+    default:
+        c->progress = true;
+        return false;
+    }
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* The task of a connection: each poll reads at most once and writes at most once. */
+#include "ext/http/connection.h"
+
+#include <uv.h>
+
+#define OUTPUT_RESERVE (64U << 10) /* for heads and frames beyond http.max_queued */
+
+void redd__http_connection_break(redd__http_connection *c)
+{
+    c->phase = REDD__HTTP_CLOSED;
+    c->reset = true;
+    redd__http_connection_wake(c);
+}
+
+void redd__http_connection_lose(redd__http_connection *c, int status)
+{
+    redd__http_connection_break(c);
+    if (c->request)
+        redd__http_request_end(c->request, status);
+}
+
+static void notify_drain(redd__http_connection *c)
+{
+    redd_http_request *req = c->request;
+    if (!req || !req->full || redd_output_queued(&c->output) > c->server->options.max_queued / 4)
+        return;
+    req->full = false;
+    if (req->drain_fn)
+        req->drain_fn(req, req->drain_user);
+}
+
+static void send_output(redd__http_connection *c)
+{
+    size_t before = redd_output_queued(&c->output);
+    if (before == 0)
+        return;
+    int rc = redd_output_uncork(&c->output);
+    if (rc && rc != UV_EAGAIN)
+        redd__http_connection_lose(c, rc);
+    else if (redd_output_queued(&c->output) < before)
+        c->progress = true;
+    notify_drain(c);
+}
+
+static void linger(redd__http_connection *c)
+{
+    if (c->shut || redd_output_queued(&c->output) > 0)
+        return;
+    c->shut = true;
+    if (redd_stream_shutdown(c->stream))
+        c->phase = REDD__HTTP_CLOSED;
+}
+
+static void run(redd__http_connection *c)
+{
+    redd_output_cork(&c->output);
+    int rc = redd__http_input_probe(c);
+    if (rc)
+        redd__http_connection_lose(c, rc);
+    redd__http_advance(c);
+    if (redd__http_wants_input(c))
+        redd__http_input_read(c);
+    if (c->phase != REDD__HTTP_CLOSED && redd__http_input_settle(c))
+        redd__http_connection_lose(c, UV_ENOMEM);
+    send_output(c);
+    if (c->overdue) {
+        redd__http_judge(c);
+        send_output(c);
+    }
+    if (c->phase == REDD__HTTP_LINGER)
+        linger(c);
+    bool idle = c->phase == REDD__HTTP_HEAD && !c->head_begun && !redd_output_blocked(&c->output);
+    if (c->closing && idle)
+        c->phase = REDD__HTTP_CLOSED;
+}
+
+/* What the end of a write may have made possible. */
+static bool can_go_on(const redd__http_connection *c)
+{
+    if (c->phase == REDD__HTTP_HEAD)
+        return !redd_output_blocked(&c->output) && !c->head_begun && c->in_pos < c->in_len;
+    return c->phase == REDD__HTTP_REQUEST && c->request && c->request->end_fn &&
+           c->request->answer == REDD__HTTP_ANSWERED && redd__http_response_is_out(c);
+}
+
+static void set_interest(redd__http_connection *c)
+{
+    unsigned events = redd__http_wants_input(c) ? REDD_STREAM_READ : REDD_STREAM_HANGUP;
+    if (redd_output_queued(&c->output) > 0)
+        events |= REDD_STREAM_WRITE;
+    redd_stream_interest(c->stream, events);
+}
+
+static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *out)
+{
+    redd__http_connection *c = REDD__LIST_ITEM(f, redd__http_connection, future);
+    (void)out;
+    if (c->phase == REDD__HTTP_CLOSED)
+        return REDD_READY;
+    redd_waker_keep(&c->waker, waker);
+    redd_stream_wake(c->stream, waker);
+    c->polling = true;
+    run(c);
+    c->polling = false;
+    if (c->phase == REDD__HTTP_CLOSED)
+        return REDD_READY;
+    set_interest(c);
+    redd__http_set_deadline(c);
+    c->progress = false;
+    bool readable = redd__http_wants_input(c) && (c->stream->ready & REDD_STREAM_READ);
+    if (readable || can_go_on(c))
+        redd_waker_wake(waker);
+    return REDD_PENDING;
+}
+
+static void connection_drop(redd_future *f)
+{
+    redd__http_connection *c = REDD__LIST_ITEM(f, redd__http_connection, future);
+    redd_http_server *server = c->server;
+    c->phase = REDD__HTTP_CLOSED;
+    if (c->request)
+        redd__http_request_end(c->request, UV_ECANCELED);
+    redd_timer_stop(&c->timer);
+    redd__http_input_release(c);
+    if (c->stream) {
+        bool unsent = redd_output_queued(&c->output) > 0;
+        redd_output_fini(&c->output);
+        redd_stream_close(c->stream, unsent || c->reset);
+    }
+    redd_waker_keep(&c->waker, NULL);
+    redd__list_remove(&c->link);
+    server->n_connections--;
+    redd_pool_put(&server->state->connections, c);
+    redd__http_server_unref(server);
+}
+
+static const redd_future_vt connection_vt = {"http.connection", connection_poll, connection_drop};
+
+int redd__http_connection_new(redd_http_server *server, redd_stream *stream)
+{
+    redd__http_state *st = server->state;
+    redd__http_connection *c = redd_pool_get(&st->connections);
+    if (!c)
+        return UV_ENOMEM;
+    memset(c, 0, sizeof *c);
+    c->future.vt = &connection_vt;
+    c->server = server;
+    c->stream = stream;
+    llhttp_init(&c->parser, HTTP_REQUEST, &st->settings);
+    c->parser.data = c;
+    redd_timer_init(&c->timer, st->timers, redd__http_on_timer, c);
+    redd_output_init(&c->output, st->worker, stream, server->options.max_queued + OUTPUT_RESERVE);
+    int rc = redd_spawn(st->executor, &c->future, NULL);
+    if (rc) {
+        redd_output_fini(&c->output);
+        redd_pool_put(&st->connections, c);
+        return rc;
+    }
+    redd__list_append(&server->connections, &c->link);
+    server->n_connections++;
+    server->refs++;
+    return 0;
+}
+
+void redd__http_connection_close(redd__http_connection *c)
+{
+    c->closing = true;
+    redd__http_connection_wake(c);
+}
+
+void redd__http_connection_abort(redd__http_connection *c)
+{
+    c->phase = REDD__HTTP_CLOSED;
+    redd__http_connection_wake(c);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/** One connection: a future that reads heads, hands requests to the handler and sends responses. */
+#ifndef REDD_HTTP_CONNECTION_H
+#define REDD_HTTP_CONNECTION_H
+
+#include "ext/http/request.h"
+#include "ext/http/server.h"
+
+typedef enum redd__http_phase {
+    REDD__HTTP_HEAD = 0, /* between requests, or inside a head */
+    REDD__HTTP_REQUEST,  /* a handler has a request */
+    REDD__HTTP_LINGER,   /* the last response was given: discard input until the peer closes */
+    REDD__HTTP_CLOSED    /* the next poll ends the task */
+} redd__http_phase;
+
+/** What the one timer of a connection is running for. */
+typedef enum redd__http_wait {
+    REDD__HTTP_WAIT_NONE = 0,
+    REDD__HTTP_WAIT_IDLE,
+    REDD__HTTP_WAIT_HEAD,
+    REDD__HTTP_WAIT_BODY,
+    REDD__HTTP_WAIT_WRITE,
+    REDD__HTTP_WAIT_LINGER
+} redd__http_wait;
+
+struct redd__http_connection {
+    redd_future future;
+    redd__list link; /* of server->connections */
+    redd_http_server *server;
+    redd_stream *stream;
+    redd_output output;
+    redd_waker *waker;
+    redd_http_request *request;
+    llhttp_t parser;
+
+    /* Input: bytes pos..len are not parsed yet. The memory is the worker's read buffer during a
+     * poll, or the connection's own (`held` = its size) when bytes must outlive it. */
+    char *in;
+    size_t in_pos, in_len;
+    size_t head_off; /* start of the head in work */
+    size_t held;
+    bool head_begun;
+    uint8_t empty_lines; /* line ends before the head */
+
+    /* What the last run of the parser met. */
+    bool head_done;
+    bool message_done;
+    bool in_value;    /* the last span was part of a field value */
+    uint16_t refusal; /* status with which a callback stopped the parser */
+    redd_slice piece;
+
+    uint8_t phase;
+    uint8_t wait;
+    bool polling;
+    bool progress;    /* since the deadline was last set */
+    bool closing;     /* graceful: the response in hand is the last */
+    bool overdue;     /* the timer found the deadline passed */
+    bool shut;        /* the sending side was ended */
+    bool reset;       /* close by a reset */
+    size_t discarded; /* while lingering */
+    redd_timer timer;
+    uint64_t timer_at; /* when the running timer fires */
+    uint64_t deadline; /* when `wait` is over; the timer may fire earlier and is then set anew */
+};
+
+/* --- connection.c --- */
+
+/** Takes the stream on success. */
+int redd__http_connection_new(redd_http_server *server, redd_stream *stream);
+/** Graceful: closes when idle, else after the response in hand. */
+void redd__http_connection_close(redd__http_connection *c);
+/** Drops the connection at its next poll; its request is told UV_ECANCELED. */
+void redd__http_connection_abort(redd__http_connection *c);
+/** Ends it by a reset, so that the peer cannot take a cut response for a whole one. */
+void redd__http_connection_break(redd__http_connection *c);
+/** As break, and tells the request in hand. */
+void redd__http_connection_lose(redd__http_connection *c, int status);
+/** Asks for a poll, unless one is running. */
+static inline void redd__http_connection_wake(redd__http_connection *c)
+{
+    if (!c->polling && c->waker)
+        redd_waker_wake(c->waker);
+}
+
+/* --- exchange.c --- */
+
+/** Does everything that the input and output in hand allow. */
+void redd__http_advance(redd__http_connection *c);
+/** Error response, end of the request in hand, lingering close. */
+void redd__http_connection_refuse(redd__http_connection *c, unsigned status);
+/** The response that an end function waits for is with the system (or nobody waits for it). */
+bool redd__http_response_is_out(const redd__http_connection *c);
+
+/* --- input.c --- */
+
+bool redd__http_wants_input(const redd__http_connection *c);
+/** One read, and what follows from it. */
+void redd__http_input_read(redd__http_connection *c);
+/** At the end of a poll: bytes that are still needed leave the worker's buffer for memory of the
+ *  connection's own; an idle connection keeps none. UV_ENOMEM. */
+int redd__http_input_settle(redd__http_connection *c);
+void redd__http_input_release(redd__http_connection *c);
+/** After a hangup while nothing is read: returns the error if the peer reset the connection. One
+ * that only ended its sending side is still waiting for its response. */
+int redd__http_input_probe(redd__http_connection *c);
+
+/* --- deadline.c --- */
+
+void redd__http_on_timer(redd_timer *t, void *user);
+/** Acts on a deadline that the timer found passed, unless there was progress since. */
+void redd__http_judge(redd__http_connection *c);
+/** At the end of a poll: two stores, unless the new deadline comes before the running timer. */
+void redd__http_set_deadline(redd__http_connection *c);
+
+/* --- parse.c --- */
+
+void redd__http_parse_settings(llhttp_settings_t *s);
+
+typedef enum redd__http_parsed {
+    REDD__HTTP_NEED_INPUT,
+    REDD__HTTP_GOT_HEAD,
+    REDD__HTTP_GOT_PIECE,
+    REDD__HTTP_GOT_END,
+    REDD__HTTP_GOT_ERROR /* `refusal` holds the status */
+} redd__http_parsed;
+
+/** Runs the parser over the input in hand, up to the next event. */
+redd__http_parsed redd__http_parse(redd__http_connection *c);
+
+/* --- head.c --- */
+
+/** Judges a complete head (RFC 9112 2 to 6) and fills in what it means. Returns 0 or the status of
+ * the refusal. */
+unsigned redd__http_head_check(redd__http_connection *c, redd_http_request *req);
+
+/* --- body.c --- */
+
+/** True while somebody waits for body bytes. */
+bool redd__http_body_wanted(const redd_http_request *req);
+/** Parses input into the read in work. Returns false when input is missing. */
+bool redd__http_body_step(redd__http_connection *c);
+
+/* --- response.c --- */
+
+/** Writes a bodyless error response of the server's own with Connection: close. */
+void redd__http_refuse(redd__http_connection *c, unsigned status);
+/** The field lines of a 101. */
+int redd__http_write_switch(redd_http_request *req, const char *protocol,
+                            const redd_http_field *fields, size_t n);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* From the bytes in hand to the end of a request: heads, the handler, bodies, and what comes next.
+ */
+#include "ext/http/connection.h"
+
+#define MAX_EMPTY_LINES 16 /* bytes of line ends before a head (RFC 9112 2.2) */
+
+/* Skips line ends and takes a request for the head that begins. Returns 0 or the refusal's status.
+ */
+static unsigned begin_head(redd__http_connection *c)
+{
+    while (c->in_pos < c->in_len && (c->in[c->in_pos] == '\r' || c->in[c->in_pos] == '\n')) {
+        c->in_pos++;
+        if (++c->empty_lines > MAX_EMPTY_LINES)
+            return 400;
+    }
+    if (c->in_pos == c->in_len)
+        return 0;
+    c->request = redd__http_request_new(c);
+    if (!c->request)
+        return 503;
+    c->head_off = c->in_pos;
+    c->head_begun = true;
+    c->head_done = c->message_done = c->in_value = false;
+    c->empty_lines = 0;
+    return 0;
+}
+
+void redd__http_connection_refuse(redd__http_connection *c, unsigned status)
+{
+    redd__http_refuse(c, status);
+    c->phase = REDD__HTTP_LINGER;
+    c->head_begun = false;
+    c->progress = true;
+    if (c->request)
+        redd__http_request_end(c->request, REDD_EMALFORMED);
+}
+
+static void dispatch(redd__http_connection *c)
+{
+    redd_http_request *req = c->request;
+    c->phase = REDD__HTTP_REQUEST;
+    c->head_begun = false;
+    c->progress = true;
+    req->body_ended = c->message_done;
+    req->refs++; /* the handler may end the request, by an upgrade or by closing the server */
+    c->server->handler(req, c->server->user);
+    req->refs--;
+    if (req->conn && !redd__http_request_expected(req)) {
+        redd_log(redd_worker_logger(req->state->worker), REDD_LOG_WARN,
+                 "http: the handler neither answered nor kept the request");
+        (void)redd_http_respond(req, 500, NULL, 0, redd_slice_of(NULL, 0));
+    }
+    bool lives_on = req->conn ? req->refs > 1 || req->answer != REDD__HTTP_ANSWERED : req->refs > 0;
+    if (lives_on && redd__http_request_retain(req))
+        redd__http_connection_break(c);
+    if (!req->conn)
+        redd__http_request_settle(req);
+}
+
+/* Returns false when input is missing. */
+static bool head_step(redd__http_connection *c)
+{
+    unsigned status = c->head_begun ? 0 : begin_head(c);
+    if (status) {
+        redd__http_connection_refuse(c, status);
+        return true;
+    }
+    if (c->in_pos == c->in_len)
+        return false;
+    redd__http_parsed got = redd__http_parse(c);
+    size_t head_len = c->in_pos - c->head_off;
+    if (got == REDD__HTTP_GOT_ERROR)
+        status = c->refusal;
+    else if (head_len > c->server->options.max_head)
+        status = 431;
+    else if (got == REDD__HTTP_NEED_INPUT)
+        return false;
+    if (status == 0) {
+        c->request->head = c->in + c->head_off;
+        c->request->head_len = (uint32_t)head_len;
+        status = redd__http_head_check(c, c->request);
+    }
+    if (status)
+        redd__http_connection_refuse(c, status);
+    else
+        dispatch(c);
+    return true;
+}
+
+bool redd__http_response_is_out(const redd__http_connection *c)
+{
+    return !c->request->end_fn || redd_output_queued(&c->output) == 0;
+}
+
+/* Returns true when the request in hand is over. */
+static bool finish_step(redd__http_connection *c)
+{
+    redd_http_request *req = c->request;
+    if (req->answer != REDD__HTTP_ANSWERED || req->read_fn || !redd__http_response_is_out(c))
+        return false;
+    if (!req->body_ended && !req->close_after)
+        return false;
+    c->phase = req->close_after ? REDD__HTTP_LINGER : REDD__HTTP_HEAD;
+    c->progress = true;
+    redd__http_request_end(req, 0);
+    return true;
+}
+
+void redd__http_advance(redd__http_connection *c)
+{
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        if (c->phase == REDD__HTTP_HEAD && !redd_output_blocked(&c->output))
+            moved = head_step(c);
+        else if (c->phase == REDD__HTTP_REQUEST && c->request)
+            moved =
+                finish_step(c) || (redd__http_body_wanted(c->request) && redd__http_body_step(c));
+    }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/http/connection.h"
+#include "ext/http/ops.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <uv.h>
+
+#define KEEP_OBJECTS 4096 /* free connections and requests that a worker keeps for reuse */
+
+static const redd_option options[] = {
+    {"http.max_head", "size of a request's line and fields", REDD_UNIT_BYTES, 64 << 10, 1 << 10,
+     16 << 20},
+    {"http.max_fields", "number of a request's fields", REDD_UNIT_COUNT, 128, 8, 4096},
+    {"http.max_target", "size of a request's target", REDD_UNIT_BYTES, 8 << 10, 64, 1 << 20},
+    {"http.max_body", "size of a request's body", REDD_UNIT_BYTES, 128 << 20, 0, UINT64_C(1) << 62},
+    {"http.max_queued", "output that may wait per connection before a streamed piece is refused",
+     REDD_UNIT_BYTES, 1 << 20, 16 << 10, 1 << 30},
+    {"http.head_timeout", "time for a request's line and fields", REDD_UNIT_MILLIS, 30000, 1,
+     86400000},
+    {"http.body_timeout", "time between two pieces of a request's body", REDD_UNIT_MILLIS, 30000, 1,
+     86400000},
+    {"http.write_timeout", "time that output may wait without progress", REDD_UNIT_MILLIS, 30000, 1,
+     86400000},
+    {"http.keep_alive", "time between two requests of a connection", REDD_UNIT_MILLIS, 75000, 1,
+     86400000},
+};
+
+static const redd_dependency deps[] = {{"net", NULL}};
+
+redd__http_state *redd__http_state_of(const redd_worker *w)
+{
+    return redd_worker_state(w, "http");
+}
+
+static void read_options(const redd_runtime *rt, redd_http_options *o)
+{
+    *o = (redd_http_options){
+        .struct_size = sizeof *o,
+        .max_head = redd_runtime_option(rt, "http.max_head"),
+        .max_fields = redd_runtime_option(rt, "http.max_fields"),
+        .max_target = redd_runtime_option(rt, "http.max_target"),
+        .max_body = redd_runtime_option(rt, "http.max_body"),
+        .max_queued = redd_runtime_option(rt, "http.max_queued"),
+        .head_timeout_ms = redd_runtime_option(rt, "http.head_timeout"),
+        .body_timeout_ms = redd_runtime_option(rt, "http.body_timeout"),
+        .write_timeout_ms = redd_runtime_option(rt, "http.write_timeout"),
+        .keep_alive_ms = redd_runtime_option(rt, "http.keep_alive"),
+    };
+}
+
+void redd_http_options_init(const redd_worker *w, redd_http_options *out)
+{
+    *out = redd__http_state_of(w)->options;
+}
+
+const char *redd__http_date_line(redd__http_state *st)
+{
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    int64_t now = redd_timers_unix_time(st->timers);
+    if (now != st->date_time) {
+        time_t t = (time_t)now;
+        struct tm tm;
+        (void)gmtime_r(&t, &tm);
+        /* Not strftime: its names follow the locale. */
+        (void)snprintf(st->date_line, sizeof st->date_line,
+                       "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n", days[tm.tm_wday % 7],
+                       tm.tm_mday % 100, months[tm.tm_mon % 12], (tm.tm_year + 1900) % 10000,
+                       tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100);
+        st->date_time = now;
+    }
+    return st->date_line;
+}
+
+static int worker_init(redd_worker *w, void *shared, void **state)
+{
+    (void)shared;
+    const redd_allocator *a = redd_worker_allocator(w);
+    redd__http_state *st = redd_alloc_zero(a, sizeof *st);
+    if (!st)
+        return UV_ENOMEM;
+    st->worker = w;
+    st->executor = redd_worker_executor(w);
+    st->timers = redd_worker_timers(w);
+    st->alloc = a;
+    st->date_time = INT64_MIN;
+    read_options(redd_worker_runtime(w), &st->options);
+    redd__http_parse_settings(&st->settings);
+    redd__list_init(&st->servers);
+    redd_pool_init(&st->connections, a, sizeof(redd__http_connection), KEEP_OBJECTS);
+    redd_pool_init(&st->requests, a,
+                   sizeof(redd_http_request) + st->options.max_fields * sizeof(redd__http_span),
+                   KEEP_OBJECTS);
+    *state = st;
+    return 0;
+}
+
+static void worker_stop(redd_worker *w, void *state, redd_stop_mode mode)
+{
+    redd__http_state *st = state;
+    (void)w;
+    /* A forced stop drops the tasks themselves: closing is enough here, and leaves the servers to
+     * their owners. */
+    (void)mode;
+    redd__list *l = st->servers.next;
+    while (l != &st->servers) {
+        redd_http_server *s = REDD__LIST_ITEM(l, redd_http_server, link);
+        l = l->next; /* closing a server that nobody owns may free it */
+        redd_http_server_close(s, REDD_STOP_GRACEFUL);
+    }
+}
+
+static void worker_fini(redd_worker *w, void *state)
+{
+    redd__http_state *st = state;
+    (void)w;
+    redd__http_servers_release(st);
+    redd_pool_fini(&st->requests);
+    redd_pool_fini(&st->connections);
+    redd_free(st->alloc, st, sizeof *st);
+}
+
+const redd_extension redd_http_extension = {
+    REDD_EXTENSION_HEAD,
+    .name = "http",
+    .version = REDD_VERSION,
+    .deps = deps,
+    .n_deps = sizeof deps / sizeof *deps,
+    .ops = redd__http_ops,
+    .n_ops = REDD__HTTP_N_OPS,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .worker_init = worker_init,
+    .worker_stop = worker_stop,
+    .worker_fini = worker_fini,
+};

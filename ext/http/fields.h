@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/** The fields of responses: which a handler may set, and how large they are. */
+#ifndef REDD_HTTP_FIELDS_H
+#define REDD_HTTP_FIELDS_H
+
+#include <redd/http.h>
+
+typedef struct redd__http_field_facts {
+    size_t size; /* of all lines */
+    bool close;  /* Connection: close */
+    bool upgrade;
+    bool date;
+} redd__http_field_facts;
+
+/** UV_EINVAL for a name that is no token, a control byte in a value (RFC 9110 5.5), or a field that
+ * the server sets itself. */
+int redd__http_fields_check(const redd_http_field *fields, size_t n, redd__http_field_facts *facts);
+
+/** Writes the lines, but not Connection, which the server joins with its own; returns the end. */
+char *redd__http_fields_write(char *p, const redd_http_field *fields, size_t n);
+
+/** The reason phrase of RFC 9110 15 and its registry; "" for an unknown status. */
+redd_slice redd__http_reason(unsigned status);
+
+#endif

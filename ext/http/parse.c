@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* llhttp's callbacks: spans become offsets into the head, limits are counted as bytes come. llhttp
+ * is stopped at the end of each head and message, so that one request is in work at a time. */
+#include "ext/http/connection.h"
+
+#define STOP (-1) /* ends the parse; `refusal` tells why */
+
+static redd__http_connection *connection_of(const llhttp_t *parser)
+{
+    return parser->data;
+}
+
+static int refuse(redd__http_connection *c, unsigned status)
+{
+    c->refusal = (uint16_t)status;
+    return STOP;
+}
+
+static uint32_t offset_in_head(const redd__http_connection *c, const char *at)
+{
+    return (uint32_t)(at - (c->in + c->head_off));
+}
+
+static int on_url(llhttp_t *parser, const char *at, size_t len)
+{
+    redd__http_connection *c = connection_of(parser);
+    redd_http_request *req = c->request;
+    if (req->target_len == 0)
+        req->target_off = offset_in_head(c, at);
+    req->target_len += (uint32_t)len;
+    return req->target_len > c->server->options.max_target ? refuse(c, 414) : 0;
+}
+
+/* A span that does not continue the one before it begins the next field. */
+static int on_field_name(llhttp_t *parser, const char *at, size_t len)
+{
+    redd__http_connection *c = connection_of(parser);
+    redd_http_request *req = c->request;
+    if (c->head_done)
+        return 0; /* a trailer; its size counts as overhead of the body */
+    uint32_t off = offset_in_head(c, at);
+    if (req->n_fields > 0 && !c->in_value) {
+        redd__http_span *f = &req->fields[req->n_fields - 1];
+        if (f->name_off + f->name_len == off) {
+            f->name_len += (uint32_t)len;
+            return 0;
+        }
+    }
+    if (req->n_fields == c->server->options.max_fields)
+        return refuse(c, 431);
+    req->fields[req->n_fields++] =
+        (redd__http_span){.name_off = off, .name_len = (uint32_t)len, .value_off = 0};
+    c->in_value = false;
+    return 0;
+}
+
+static int on_field_value(llhttp_t *parser, const char *at, size_t len)
+{
+    redd__http_connection *c = connection_of(parser);
+    redd_http_request *req = c->request;
+    if (c->head_done)
+        return 0;
+    redd__http_span *f = &req->fields[req->n_fields - 1];
+    uint32_t off = offset_in_head(c, at);
+    c->in_value = true;
+    if (f->value_len == 0)
+        f->value_off = off;
+    else if (f->value_off + f->value_len != off)
+        return refuse(c, 400); /* obs-fold */
+    f->value_len += (uint32_t)len;
+    return 0;
+}
+
+static int on_headers_complete(llhttp_t *parser)
+{
+    redd__http_connection *c = connection_of(parser);
+    c->head_done = true;
+    /* Whether the connection changes its protocol is the handler's decision; until then this is a
+     * message like any other. */
+    parser->upgrade = 0;
+    bool body = (parser->flags & F_CHUNKED) || parser->content_length > 0;
+    return body ? HPE_PAUSED : 0; /* without a body the end of the message comes at once */
+}
+
+static int on_body(llhttp_t *parser, const char *at, size_t len)
+{
+    redd__http_connection *c = connection_of(parser);
+    redd_http_request *req = c->request;
+    req->body_received += len;
+    if (req->body_received > req->body_max)
+        return refuse(c, 413);
+    if (req->read_mode == REDD__HTTP_READ_DISCARD)
+        return 0;
+    if (req->read_mode == REDD__HTTP_READ_ALL) {
+        int rc = redd_buffer_append(&req->body, at, len);
+        return rc ? refuse(c, rc == REDD_ELIMIT ? 413 : 503) : 0;
+    }
+    c->piece = redd_slice_of(at, len);
+    return HPE_PAUSED;
+}
+
+static int on_message_complete(llhttp_t *parser)
+{
+    connection_of(parser)->message_done = true;
+    return HPE_PAUSED;
+}
+
+void redd__http_parse_settings(llhttp_settings_t *s)
+{
+    llhttp_settings_init(s);
+    s->on_url = on_url;
+    s->on_header_field = on_field_name;
+    s->on_header_value = on_field_value;
+    s->on_headers_complete = on_headers_complete;
+    s->on_body = on_body;
+    s->on_message_complete = on_message_complete;
+}
+
+static bool is_token_char(char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+           (ch != '\0' && strchr("!#$%&'*+-.^_`|~", ch) != NULL);
+}
+
+/* 501 for a method that could be one (RFC 9110 9.1), 400 for what is none. */
+static unsigned status_of_bad_method(const char *line, size_t len)
+{
+    size_t n = 0;
+    while (n < len && is_token_char(line[n]))
+        n++;
+    return n > 0 && (n == len || line[n] == ' ') ? 501 : 400;
+}
+
+/* 505 for a version of HTTP that is not ours (RFC 9110 15.6.6), 400 for what is no version. */
+static unsigned status_of_bad_version(const redd_http_request *req, const char *line, size_t len)
+{
+    size_t at = req->target_off + req->target_len;
+    static const char prefix[] = " HTTP/";
+    if (len < at + sizeof prefix + 2 || memcmp(line + at, prefix, sizeof prefix - 1) != 0)
+        return 400;
+    const char *v = line + at + sizeof prefix - 1;
+    bool digits = v[0] >= '0' && v[0] <= '9' && v[1] == '.' && v[2] >= '0' && v[2] <= '9';
+    bool ours = (v[0] == '1' && (v[2] == '0' || v[2] == '1')) || v[0] == '0';
+    return digits && !ours ? 505 : 400;
+}
+
+static unsigned status_of_error(const redd__http_connection *c, llhttp_errno_t err, size_t stop)
+{
+    if (c->head_done)
+        return 400;
+    const char *line = c->in + c->head_off;
+    /* The byte that llhttp did not like is part of the judgement. */
+    size_t len = stop + 1 - c->head_off;
+    if (err == HPE_INVALID_METHOD)
+        return status_of_bad_method(line, len);
+    if (err == HPE_INVALID_VERSION)
+        return status_of_bad_version(c->request, line, len);
+    if (err == HPE_PAUSED_H2_UPGRADE)
+        return 505;
+    return 400;
+}
+
+/* Chunk sizes, extensions and trailers have no end of their own: everything of a body that is no
+ * data counts. A chunk's size line and its CRLF are allowed for by what the chunk carried. */
+static bool overhead_within_limit(redd_http_request *req, size_t consumed, uint64_t data)
+{
+    if (!req->chunked)
+        return true;
+    req->body_overhead += consumed - data;
+    return req->body_overhead <= REDD__HTTP_MAX_OVERHEAD + 8 * req->body_received;
+}
+
+static redd__http_parsed outcome(redd__http_connection *c)
+{
+    if (c->piece.len > 0)
+        return REDD__HTTP_GOT_PIECE;
+    if (c->phase == REDD__HTTP_HEAD && c->head_done)
+        return REDD__HTTP_GOT_HEAD;
+    if (c->message_done)
+        return REDD__HTTP_GOT_END;
+    return REDD__HTTP_NEED_INPUT;
+}
+
+redd__http_parsed redd__http_parse(redd__http_connection *c)
+{
+    const char *from = c->in + c->in_pos;
+    size_t len = c->in_len - c->in_pos;
+    uint64_t data_before = c->request->body_received;
+    c->piece = redd_slice_of(NULL, 0);
+    llhttp_errno_t err = llhttp_execute(&c->parser, from, len);
+    size_t consumed = len;
+    if (err != HPE_OK) {
+        const char *stop = llhttp_get_error_pos(&c->parser);
+        consumed = stop ? (size_t)(stop - from) : len;
+    }
+    if (err != HPE_OK && err != HPE_PAUSED) {
+        if (c->refusal == 0)
+            c->refusal = (uint16_t)status_of_error(c, err, c->in_pos + consumed);
+        return REDD__HTTP_GOT_ERROR;
+    }
+    if (err == HPE_PAUSED)
+        llhttp_resume(&c->parser);
+    c->in_pos += consumed;
+    if (c->phase == REDD__HTTP_REQUEST &&
+        !overhead_within_limit(c->request, consumed, c->request->body_received - data_before)) {
+        c->refusal = 400;
+        return REDD__HTTP_GOT_ERROR;
+    }
+    return outcome(c);
+}

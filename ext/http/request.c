@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/http/connection.h"
+
+#include <uv.h>
+
+redd_http_request *redd__http_request_new(redd__http_connection *conn)
+{
+    redd__http_state *st = conn->server->state;
+    redd_http_request *req = redd_pool_get(&st->requests);
+    if (!req)
+        return NULL;
+    /* The head's inline memory and the fields are written before they are read. */
+    memset(req, 0, offsetof(redd_http_request, inline_head));
+    req->conn = conn;
+    req->state = st;
+    req->refs = 1;
+    return req;
+}
+
+redd_http_request *redd_http_request_ref(redd_http_request *req)
+{
+    req->refs++;
+    return req;
+}
+
+void redd_http_request_unref(redd_http_request *req)
+{
+    if (!req)
+        return;
+    req->refs--;
+    redd__http_request_settle(req);
+}
+
+void redd__http_request_settle(redd_http_request *req)
+{
+    if (req->refs > 0)
+        return;
+    if (req->own)
+        redd_free(req->state->alloc, req->own, req->head_len);
+    redd_pool_put(&req->state->requests, req);
+}
+
+int redd__http_request_retain(redd_http_request *req)
+{
+    if (req->own || req->head == req->inline_head)
+        return 0;
+    char *memory = req->inline_head;
+    if (req->head_len > sizeof req->inline_head) {
+        memory = redd_alloc(req->state->alloc, req->head_len);
+        if (!memory)
+            return UV_ENOMEM;
+        req->own = memory;
+    }
+    memcpy(memory, req->head, req->head_len);
+    req->head = memory;
+    return 0;
+}
+
+bool redd__http_request_expected(const redd_http_request *req)
+{
+    return req->refs > 1 || req->end_fn || req->drain_fn || req->answer != REDD__HTTP_UNANSWERED ||
+           req->read_mode != REDD__HTTP_READ_NONE;
+}
+
+void redd__http_request_end(redd_http_request *req, int status)
+{
+    redd_http_read_fn read_fn = req->read_fn;
+    redd_http_end_fn end_fn = req->end_fn;
+    if (req->refs > 1)
+        redd_stream_peer(req->conn->stream, &req->peer);
+    req->conn->request = NULL;
+    req->conn = NULL;
+    req->read_fn = NULL;
+    req->end_fn = NULL;
+    if (read_fn)
+        read_fn(req, status ? status : UV_ECANCELED, redd_slice_of(NULL, 0), true, req->read_user);
+    if (end_fn)
+        end_fn(req, status, req->end_user);
+    redd_buffer_release(&req->body);
+    redd_http_request_unref(req);
+}
+
+void redd_http_on_drain(redd_http_request *req, redd_http_event_fn fn, void *user)
+{
+    req->drain_fn = fn;
+    req->drain_user = user;
+}
+
+void redd_http_on_end(redd_http_request *req, redd_http_end_fn fn, void *user)
+{
+    req->end_fn = fn;
+    req->end_user = user;
+}
+
+/* --- getters --- */
+
+redd_slice redd_http_method(const redd_http_request *req)
+{
+    return redd_slice_of(req->head, req->method_len);
+}
+
+redd_slice redd_http_target(const redd_http_request *req)
+{
+    return redd_slice_of(req->head + req->target_off, req->target_len);
+}
+
+/* The target from the start of its path: an absolute one has scheme and authority before it. */
+static redd_slice path_and_query(const redd_http_request *req)
+{
+    redd_slice t = redd_http_target(req);
+    if (t.data[0] == '/' || t.data[0] == '*')
+        return t;
+    size_t start = req->host_off + req->host_len - req->target_off;
+    return redd_slice_of(t.data + start, t.len - start);
+}
+
+redd_slice redd_http_path(const redd_http_request *req)
+{
+    static const redd_slice root = REDD_SLICE("/");
+    redd_slice t = path_and_query(req);
+    const char *mark = t.len ? memchr(t.data, '?', t.len) : NULL;
+    if (mark)
+        t.len = (size_t)(mark - t.data);
+    return t.len ? t : root;
+}
+
+redd_slice redd_http_query(const redd_http_request *req)
+{
+    redd_slice t = path_and_query(req);
+    const char *mark = t.len ? memchr(t.data, '?', t.len) : NULL;
+    if (!mark)
+        return redd_slice_of(t.data + t.len, 0);
+    return redd_slice_of(mark + 1, t.len - (size_t)(mark + 1 - t.data));
+}
+
+unsigned redd_http_minor_version(const redd_http_request *req)
+{
+    return req->minor;
+}
+
+redd_slice redd_http_host(const redd_http_request *req)
+{
+    return redd_slice_of(req->head + req->host_off, req->host_len);
+}
+
+redd_slice redd_http_field_get(const redd_http_request *req, const char *name, size_t nth)
+{
+    redd_slice wanted = redd_slice_str(name);
+    for (uint32_t i = 0; i < req->n_fields; i++)
+        if (redd_slice_equal_nocase(redd__http_name(req, i), wanted) && nth-- == 0)
+            return redd__http_value(req, i);
+    return redd_slice_of(NULL, 0);
+}
+
+size_t redd_http_field_count(const redd_http_request *req)
+{
+    return req->n_fields;
+}
+
+redd_http_field redd_http_field_at(const redd_http_request *req, size_t i)
+{
+    return (redd_http_field){redd__http_name(req, i), redd__http_value(req, i)};
+}
+
+int64_t redd_http_body_length(const redd_http_request *req)
+{
+    return req->body_length;
+}
+
+void redd_http_peer(const redd_http_request *req, redd_address *out)
+{
+    if (req->conn)
+        redd_stream_peer(req->conn->stream, out);
+    else
+        *out = req->peer;
+}
+
+redd_worker *redd_http_worker(const redd_http_request *req)
+{
+    return req->state->worker;
+}

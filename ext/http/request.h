@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/** One request: where its head lies, what its handler asked for, how far its response is. */
+#ifndef REDD_HTTP_REQUEST_H
+#define REDD_HTTP_REQUEST_H
+
+#include "ext/http/state.h"
+
+#include <redd/buffer.h>
+
+typedef struct redd__http_connection redd__http_connection;
+
+/** A field line as offsets into the head. */
+typedef struct redd__http_span {
+    uint32_t name_off, name_len;
+    uint32_t value_off, value_len;
+} redd__http_span;
+
+typedef enum redd__http_answer {
+    REDD__HTTP_UNANSWERED = 0,
+    REDD__HTTP_STREAMING, /* redd_http_start was called */
+    REDD__HTTP_ANSWERED   /* the whole response is in the connection's output */
+} redd__http_answer;
+
+typedef enum redd__http_read_mode {
+    REDD__HTTP_READ_NONE = 0,
+    REDD__HTTP_READ_PIECE,
+    REDD__HTTP_READ_ALL,
+    REDD__HTTP_READ_DISCARD /* answered without the body having been asked for */
+} redd__http_read_mode;
+
+/** A declared body up to this size that nobody asked for is read and dropped. */
+#define REDD__HTTP_DISCARD_MAX (64U << 10)
+
+/** Bytes of a chunked body that may be no data, beyond 8 for each byte of data: chunk extensions
+ * and trailers. */
+#define REDD__HTTP_MAX_OVERHEAD (16U << 10)
+
+/** Head bytes that a request stores without an allocation when it outlives the read buffer. */
+#define REDD__HTTP_INLINE_HEAD 512
+
+struct redd_http_request {
+    redd__http_connection *conn; /* NULL after the end */
+    redd__http_state *state;
+    uint32_t refs;
+
+    /* The head. `head` points into the connection's input while the handler runs, and to memory of
+     * the request's own (inline_head, or own) from its return on. */
+    const char *head;
+    char *own;
+    uint32_t head_len;
+    uint32_t method_len;
+    uint32_t target_off, target_len;
+    uint32_t host_off, host_len;
+    uint32_t n_fields;
+    uint8_t minor;
+    bool keep_alive;
+    bool chunked;
+    bool expects_continue;
+    bool wants_upgrade; /* Connection has the token upgrade */
+    bool is_head;
+
+    /* The body. */
+    bool body_ended; /* its last byte was parsed */
+    bool last_given; /* the handler has had the last piece */
+    uint8_t read_mode;
+    int64_t body_length; /* -1: chunked */
+    uint64_t body_received;
+    uint64_t body_overhead; /* chunk sizes, extensions and trailers so far */
+    uint64_t body_max;
+    redd_buffer body; /* of a READ_ALL */
+    redd_http_read_fn read_fn;
+    void *read_user;
+
+    /* The response. */
+    uint8_t answer;
+    bool close_after;
+    bool chunked_out;
+    bool bodyless_out; /* HEAD, 204, 304 */
+    bool full;         /* a drain event is owed */
+    int64_t declared;  /* bytes of a streamed body still to come; -1: unknown */
+    redd_http_event_fn drain_fn;
+    void *drain_user;
+    redd_http_end_fn end_fn;
+    void *end_user;
+
+    redd_address peer; /* filled in at the end, for those who hold a reference */
+    char inline_head[REDD__HTTP_INLINE_HEAD];
+    redd__http_span fields[];
+};
+
+redd_http_request *redd__http_request_new(redd__http_connection *conn);
+/** Moves the head to memory of the request's own. UV_ENOMEM. */
+int redd__http_request_retain(redd_http_request *req);
+/** Ends the request: what it still waits for is told, then the end function; drops the connection's
+ *  reference. */
+void redd__http_request_end(redd_http_request *req, int status);
+/** Frees a request that has ended and has no references left. */
+void redd__http_request_settle(redd_http_request *req);
+/** True when somebody can still answer. */
+bool redd__http_request_expected(const redd_http_request *req);
+
+static inline redd_slice redd__http_name(const redd_http_request *req, size_t i)
+{
+    return redd_slice_of(req->head + req->fields[i].name_off, req->fields[i].name_len);
+}
+static inline redd_slice redd__http_value(const redd_http_request *req, size_t i)
+{
+    return redd_slice_of(req->head + req->fields[i].value_off, req->fields[i].value_len);
+}
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Responses, written straight into the connection's output. */
+#include "ext/http/connection.h"
+#include "ext/http/fields.h"
+
+#include <uv.h>
+
+/* Bodies up to this size are gathered with their head; larger ones are written from where they are.
+ */
+#define GATHER_MAX (16U << 10)
+/* A streamed piece's size line and line ends. */
+#define CHUNK_FRAME 20
+
+typedef enum framing { FRAME_LENGTH, FRAME_CHUNKED, FRAME_CLOSE, FRAME_NONE } framing;
+
+static char *put(char *p, const char *text, size_t len)
+{
+    memcpy(p, text, len);
+    return p + len;
+}
+#define PUT(p, literal) put((p), "" literal, sizeof(literal) - 1)
+
+static char *put_number(char *p, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return put(p, digits + i, sizeof digits - i);
+}
+
+static char *put_status_line(char *p, unsigned status)
+{
+    if (status == 200)
+        return PUT(p, "HTTP/1.1 200 OK\r\n");
+    redd_slice reason = redd__http_reason(status);
+    p = PUT(p, "HTTP/1.1 ");
+    p = put_number(p, status);
+    *p++ = ' ';
+    if (reason.len > 0)
+        p = put(p, reason.data, reason.len);
+    return PUT(p, "\r\n");
+}
+
+static char *put_connection(char *p, const redd_http_request *req, bool upgrade)
+{
+    if (req->close_after)
+        return upgrade ? PUT(p, "Connection: upgrade, close\r\n") : PUT(p, "Connection: close\r\n");
+    if (upgrade)
+        return PUT(p, "Connection: upgrade\r\n");
+    return req->minor == 0 ? PUT(p, "Connection: keep-alive\r\n") : p;
+}
+
+/* Status line, Connection, framing and Date are at most this long. */
+#define HEAD_MAX 256
+
+static char *put_head(char *p, redd_http_request *req, unsigned status,
+                      const redd_http_field *fields, size_t n, const redd__http_field_facts *facts,
+                      framing frame, uint64_t length)
+{
+    p = put_status_line(p, status);
+    if (!facts->date)
+        p = put(p, redd__http_date_line(req->state), REDD__HTTP_DATE_LINE);
+    p = put_connection(p, req, facts->upgrade);
+    p = redd__http_fields_write(p, fields, n);
+    if (frame == FRAME_LENGTH) {
+        p = PUT(p, "Content-Length: ");
+        p = put_number(p, length);
+        p = PUT(p, "\r\n");
+    } else if (frame == FRAME_CHUNKED) {
+        p = PUT(p, "Transfer-Encoding: chunked\r\n");
+    }
+    return PUT(p, "\r\n");
+}
+
+static int may_answer(const redd_http_request *req, unsigned status)
+{
+    if (status < 200 || status > 599)
+        return UV_EINVAL;
+    if (!req->conn)
+        return REDD_ECLOSED;
+    return req->answer == REDD__HTTP_UNANSWERED ? 0 : REDD_ESTATE;
+}
+
+/* A body that was not asked for is read and dropped when that is cheap, else the connection ends
+ * with this response: what follows on it could not be told from the body (RFC 9112 9.3). */
+static bool body_stands_in_the_way(const redd_http_request *req)
+{
+    if (req->body_ended || req->read_fn)
+        return false;
+    uint64_t left = (uint64_t)req->body_length - req->body_received;
+    return req->body_length < 0 || left > REDD__HTTP_DISCARD_MAX || req->expects_continue;
+}
+
+static void decide(redd_http_request *req, unsigned status, const redd__http_field_facts *facts)
+{
+    req->close_after =
+        facts->close || !req->keep_alive || req->conn->closing || body_stands_in_the_way(req);
+    req->bodyless_out = req->is_head || status == 204 || status == 304;
+}
+
+/* Content-Length stands for the body that a GET would have had (RFC 9110 8.6), but never on a 204.
+ */
+static framing framing_of_whole(unsigned status, size_t body_len)
+{
+    return status == 204 || (status == 304 && body_len == 0) ? FRAME_NONE : FRAME_LENGTH;
+}
+
+static void answered(redd_http_request *req)
+{
+    req->answer = REDD__HTTP_ANSWERED;
+    if (!req->body_ended && !req->read_fn && !req->close_after)
+        req->read_mode = REDD__HTTP_READ_DISCARD;
+    redd__http_connection_wake(req->conn);
+}
+
+int redd_http_respond(redd_http_request *req, unsigned status, const redd_http_field *fields,
+                      size_t n, redd_slice body)
+{
+    redd__http_field_facts facts;
+    int rc = may_answer(req, status);
+    if (rc || (rc = redd__http_fields_check(fields, n, &facts)))
+        return rc;
+    decide(req, status, &facts);
+    redd_output *o = &req->conn->output;
+    redd_output_cork(o);
+    bool send_body = !req->bodyless_out && body.len > 0;
+    bool gather = send_body && body.len <= GATHER_MAX;
+    char *start = redd_output_reserve(o, HEAD_MAX + facts.size + (gather ? body.len : 0));
+    if (!start)
+        return UV_ENOMEM;
+    char *p = put_head(start, req, status, fields, n, &facts, framing_of_whole(status, body.len),
+                       body.len);
+    if (gather)
+        p = put(p, body.data, body.len);
+    redd_output_commit(o, (size_t)(p - start));
+    if (send_body && !gather && redd_output_write(o, body))
+        redd__http_connection_break(req->conn);
+    answered(req);
+    return 0;
+}
+
+int redd_http_respond_typed(redd_http_request *req, unsigned status, const char *type,
+                            redd_slice body)
+{
+    redd_http_field field = {REDD_SLICE("Content-Type"), redd_slice_str(type)};
+    return redd_http_respond(req, status, &field, 1, body);
+}
+
+int redd_http_respond_text(redd_http_request *req, unsigned status, const char *text)
+{
+    return redd_http_respond_typed(req, status, "text/plain; charset=utf-8", redd_slice_str(text));
+}
+
+/* --- streamed --- */
+
+static framing framing_of_stream(redd_http_request *req, unsigned status, int64_t length)
+{
+    if (status == 204 || (status == 304 && length < 0))
+        return FRAME_NONE;
+    if (length >= 0)
+        return FRAME_LENGTH;
+    if (req->minor == 0) {
+        req->close_after = true; /* HTTP/1.0 knows no chunks: the end of the body is the end */
+        return FRAME_CLOSE;
+    }
+    req->chunked_out = !req->bodyless_out;
+    return FRAME_CHUNKED;
+}
+
+int redd_http_start(redd_http_request *req, unsigned status, const redd_http_field *fields,
+                    size_t n, int64_t length)
+{
+    redd__http_field_facts facts;
+    int rc = may_answer(req, status);
+    if (rc || (rc = redd__http_fields_check(fields, n, &facts)))
+        return rc;
+    redd_output *o = &req->conn->output;
+    redd_output_cork(o);
+    char *start = redd_output_reserve(o, HEAD_MAX + facts.size);
+    if (!start)
+        return UV_ENOMEM;
+    decide(req, status, &facts);
+    framing frame = framing_of_stream(req, status, length);
+    char *p = put_head(start, req, status, fields, n, &facts, frame, (uint64_t)length);
+    redd_output_commit(o, (size_t)(p - start));
+    req->declared = length < 0 ? -1 : length;
+    req->answer = REDD__HTTP_STREAMING;
+    redd__http_connection_wake(req->conn);
+    return 0;
+}
+
+static char *put_chunk_size(char *p, size_t n)
+{
+    static const char hex[] = "0123456789abcdef";
+    int shift = 60;
+    while (shift > 0 && (n >> shift & 15) == 0)
+        shift -= 4;
+    for (; shift >= 0; shift -= 4)
+        *p++ = hex[n >> shift & 15];
+    return PUT(p, "\r\n");
+}
+
+static int write_small_chunk(redd_output *o, redd_slice piece)
+{
+    char *start = redd_output_reserve(o, piece.len + CHUNK_FRAME);
+    if (!start)
+        return UV_ENOMEM;
+    char *p = put_chunk_size(start, piece.len);
+    p = put(p, piece.data, piece.len);
+    p = PUT(p, "\r\n");
+    redd_output_commit(o, (size_t)(p - start));
+    return 0;
+}
+
+static int write_large_chunk(redd__http_connection *c, redd_slice piece)
+{
+    static const redd_slice end = REDD_SLICE("\r\n");
+    redd_output *o = &c->output;
+    char *start = redd_output_reserve(o, CHUNK_FRAME);
+    if (!start)
+        return UV_ENOMEM;
+    redd_output_commit(o, (size_t)(put_chunk_size(start, piece.len) - start));
+    int rc = redd_output_write(o, piece);
+    if (rc == 0)
+        rc = redd_output_write(o, end);
+    if (rc)
+        redd__http_connection_break(c);
+    return 0;
+}
+
+static int write_piece(redd_http_request *req, redd_slice piece)
+{
+    if (!req->chunked_out)
+        return redd_output_write(&req->conn->output, piece);
+    if (piece.len <= GATHER_MAX)
+        return write_small_chunk(&req->conn->output, piece);
+    return write_large_chunk(req->conn, piece);
+}
+
+int redd_http_write(redd_http_request *req, redd_slice piece)
+{
+    if (!req->conn)
+        return REDD_ECLOSED;
+    if (req->answer != REDD__HTTP_STREAMING)
+        return REDD_ESTATE;
+    if (req->declared >= 0 && piece.len > (uint64_t)req->declared)
+        return UV_EINVAL;
+    redd__http_connection *c = req->conn;
+    uint64_t max = c->server->options.max_queued;
+    size_t queued = redd_output_queued(&c->output);
+    if (queued > 0 && queued + piece.len + CHUNK_FRAME > max) {
+        req->full = true;
+        return REDD_ELIMIT;
+    }
+    if (piece.len > 0 && !req->bodyless_out) {
+        int rc = write_piece(req, piece);
+        if (rc)
+            return rc;
+    }
+    if (req->declared >= 0)
+        req->declared -= (int64_t)piece.len;
+    redd__http_connection_wake(c);
+    if (redd_output_queued(&c->output) <= max / 2)
+        return 0;
+    req->full = true;
+    return REDD_HTTP_FULL;
+}
+
+int redd_http_finish(redd_http_request *req)
+{
+    static const redd_slice last_chunk = REDD_SLICE("0\r\n\r\n");
+    if (!req->conn)
+        return REDD_ECLOSED;
+    if (req->answer != REDD__HTTP_STREAMING)
+        return REDD_ESTATE;
+    redd__http_connection *c = req->conn;
+    if (req->declared > 0 && !req->bodyless_out) {
+        redd__http_connection_break(c);
+        return UV_EINVAL;
+    }
+    if (req->chunked_out && redd_output_write(&c->output, last_chunk))
+        redd__http_connection_break(c);
+    answered(req);
+    return 0;
+}
+
+/* --- the server's own --- */
+
+void redd__http_refuse(redd__http_connection *c, unsigned status)
+{
+    redd_output *o = &c->output;
+    char *start = redd_output_reserve(o, HEAD_MAX);
+    if (!start)
+        return; /* the connection closes all the same */
+    char *p = put_status_line(start, status);
+    p = put(p, redd__http_date_line(c->server->state), REDD__HTTP_DATE_LINE);
+    p = PUT(p, "Connection: close\r\nContent-Length: 0\r\n\r\n");
+    redd_output_commit(o, (size_t)(p - start));
+}
+
+int redd__http_write_switch(redd_http_request *req, const char *protocol,
+                            const redd_http_field *fields, size_t n)
+{
+    redd__http_field_facts facts;
+    redd_slice name = redd_slice_str(protocol);
+    int rc = redd__http_fields_check(fields, n, &facts);
+    if (rc)
+        return rc;
+    if (facts.close || facts.upgrade)
+        return UV_EINVAL;
+    redd_output *o = &req->conn->output;
+    redd_output_cork(o);
+    char *start = redd_output_reserve(o, HEAD_MAX + facts.size + name.len);
+    if (!start)
+        return UV_ENOMEM;
+    char *p = PUT(start, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ");
+    p = put(p, name.data, name.len);
+    p = PUT(p, "\r\n");
+    p = redd__http_fields_write(p, fields, n);
+    p = PUT(p, "\r\n");
+    redd_output_commit(o, (size_t)(p - start));
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Handing a connection over to another protocol (RFC 9110 7.8). */
+#include "ext/http/connection.h"
+
+#include <uv.h>
+
+bool redd_http_wants_upgrade(const redd_http_request *req, const char *protocol)
+{
+    if (!req->wants_upgrade)
+        return false;
+    redd_slice wanted = redd_slice_str(protocol);
+    for (size_t n = 0;; n++) {
+        redd_slice value = redd_http_field_get(req, "upgrade", n);
+        if (!value.data)
+            return false;
+        if (redd_slice_has_token(value, wanted))
+            return true;
+    }
+}
+
+static int may_upgrade(const redd_http_request *req)
+{
+    if (!req->conn)
+        return REDD_ECLOSED;
+    if (req->answer != REDD__HTTP_UNANSWERED || req->conn->closing)
+        return REDD_ESTATE;
+    return req->minor == 0 || req->body_length != 0 ? UV_EINVAL : 0;
+}
+
+int redd_http_upgrade(redd_http_request *req, const char *protocol, const redd_http_field *fields,
+                      size_t n, redd_http_upgraded *out)
+{
+    int rc = may_upgrade(req);
+    if (rc || (rc = redd__http_write_switch(req, protocol, fields, n)))
+        return rc;
+    redd__http_connection *c = req->conn;
+    redd_stream_peer(c->stream, &out->peer);
+    rc = redd_output_move(&out->output, &c->output);
+    if (rc) {
+        redd__http_connection_break(c); /* a 101 that nobody stands behind must not leave */
+        return rc;
+    }
+    out->leftover = redd_slice_of(c->in + c->in_pos, c->in_len - c->in_pos);
+    out->stream = c->stream;
+    redd_stream_wake(c->stream, NULL);
+    c->stream = NULL;
+    c->phase = REDD__HTTP_CLOSED;
+    redd__http_connection_wake(c);
+    redd__http_request_end(req, 0);
+    return 0;
+}
