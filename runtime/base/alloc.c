@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <redd/alloc.h>
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 static void *system_resize(const redd_allocator *a, void *ptr, size_t old_size, size_t new_size)
 {
@@ -97,7 +97,7 @@ int redd_counting_allocator_new(const redd_allocator *base, redd_counting_alloca
         base = redd_allocator_default();
     redd_counting_allocator *c = redd_alloc_zero(base, sizeof(*c));
     if (!c)
-        return -ENOMEM;
+        return UV_ENOMEM;
     c->hook.resize = counting_resize;
     c->base = base;
     *out = c;

@@ -3,7 +3,7 @@
 #include <redd/error.h>
 
 #include <assert.h>
-#include <errno.h>
+#include <uv.h>
 
 enum { FIRST_CAPACITY = 256 };
 
@@ -44,7 +44,7 @@ int redd_buffer_reserve(redd_buffer *b, size_t extra)
     size_t cap = next_capacity(b, b->len + extra);
     char *data = b->alloc->resize(b->alloc, b->data, b->cap, cap);
     if (!data)
-        return -ENOMEM;
+        return UV_ENOMEM;
     b->data = data;
     b->cap = cap;
     return 0;

@@ -2,8 +2,8 @@
 #include <redd/bytes.h>
 
 #include <assert.h>
-#include <errno.h>
 #include <stdatomic.h>
+#include <uv.h>
 
 struct redd_bytes {
     atomic_size_t refs;
@@ -16,10 +16,10 @@ struct redd_bytes {
 int redd_bytes_new(const redd_allocator *a, size_t len, redd_bytes **out)
 {
     if (len > SIZE_MAX - sizeof(redd_bytes))
-        return -ENOMEM;
+        return UV_ENOMEM;
     redd_bytes *b = redd_alloc(a, sizeof(*b) + len);
     if (!b)
-        return -ENOMEM;
+        return UV_ENOMEM;
     atomic_init(&b->refs, 1);
     b->alloc = a;
     b->len = len;

@@ -4,8 +4,8 @@
 #include <redd/error.h>
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
+#include <uv.h>
 
 enum { FIRST_CAPACITY = 16, GENERATIONS = 1 << (32 - REDD__SLAB_INDEX_BITS) };
 
@@ -72,7 +72,7 @@ static int grow(redd__slab *s)
     size_t new_size = cap * sizeof(*s->entries);
     redd__slab_entry *entries = s->alloc->resize(s->alloc, s->entries, old_size, new_size);
     if (!entries)
-        return -ENOMEM;
+        return UV_ENOMEM;
     memset((char *)entries + old_size, 0, new_size - old_size);
     s->entries = entries;
     s->cap = cap;

@@ -19,11 +19,14 @@ typedef struct redd__blocking_item redd__blocking_item;
 struct redd__blocking_item {
     redd__blocking_item *next, *prev;
     void (*run)(redd__blocking_item *item); /* on a pool thread */
+    /** Next on the same thread, when the item's place in the pool is free again; the last use of
+     * the item. */
+    void (*done)(redd__blocking_item *item);
     int queued;
 };
 /** Any thread. UV_EBUSY when the queue is full, or a thread's creation error when there is none. */
 int redd__blocking_submit(redd__blocking *b, redd__blocking_item *item);
-/** True when the item had not begun: `run` will not be called. Any thread. */
+/** True when the item had not begun: neither function will be called. Any thread. */
 bool redd__blocking_withdraw(redd__blocking *b, redd__blocking_item *item);
 
 #endif

@@ -13,7 +13,8 @@ typedef struct redd__executor_options {
     const redd_allocator *alloc;
     redd__blocking *blocking; /* NULL: spawn_blocking is UV_ENOTSUP */
     unsigned run_budget;      /* polls per loop turn; 0: 1,024 */
-    /** Runs after each batch of polls in a turn (may be NULL): batches of completions leave here. */
+    /** Runs after each batch of polls in a turn (may be NULL): batches of completions leave here.
+     */
     void (*after_run)(void *user);
     /** Runs when the last live task has ended (may be NULL); on the loop, never inside a poll. */
     void (*on_idle)(void *user);
@@ -28,10 +29,11 @@ typedef struct redd__executor_options {
 int redd__executor_new(const redd__executor_options *options, redd_executor **out);
 /** The inbox that its remote wakes and blocking results use; borrowed. */
 redd__inbox *redd__executor_inbox(redd_executor *ex);
-/** Drops every live future and abandons every job; returns how many there were. Spawning still works
- *  inside the drops, and what is spawned there is dropped as well. */
+/** Drops every live future and abandons every job; returns how many there were. Spawning still
+ * works inside the drops, and what is spawned there is dropped as well. */
 size_t redd__executor_abort_all(redd_executor *ex);
-/** Aborts all, refuses spawns, closes the handles; `done` runs on the loop, the executor is freed. */
+/** Aborts all, refuses spawns, closes the handles; `done` runs on the loop, the executor is freed.
+ */
 void redd__executor_close(redd_executor *ex, void (*done)(void *user), void *user);
 
 #endif

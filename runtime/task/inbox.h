@@ -16,7 +16,8 @@ struct redd__note {
 /** Counted (any thread), so that senders may hold it beyond the worker's life. */
 typedef struct redd__inbox redd__inbox;
 
-/** On the loop's thread. The async handle is unreferenced: it never keeps the loop alive by itself. */
+/** On the loop's thread. The async handle is unreferenced: it never keeps the loop alive by itself.
+ *  The first reference is the caller's; it is dropped by unref, after close. */
 int redd__inbox_new(uv_loop_t *loop, const redd_allocator *a, redd__inbox **out);
 redd__inbox *redd__inbox_ref(redd__inbox *in);
 void redd__inbox_unref(redd__inbox *in);
@@ -26,7 +27,7 @@ void redd__inbox_unref(redd__inbox *in);
 int redd__inbox_post(redd__inbox *in, redd__note *n);
 
 /** Delivers what is there, then refuses further notes and closes the handle (`done` runs on the
- *  loop). On the loop's thread. */
+ *  loop; may be NULL). Once, on the loop's thread. */
 void redd__inbox_close(redd__inbox *in, void (*done)(void *user), void *user);
 
 #endif
