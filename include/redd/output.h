@@ -36,6 +36,12 @@ REDD_API void redd_output_fini(redd_output *o);
  *  `from` is empty and must not be used again. UV_ENOMEM: nothing moved. */
 REDD_API int redd_output_move(redd_output *to, redd_output *from);
 
+/** Another maximum from now on; what waits already stays. */
+static inline void redd_output_set_max(redd_output *o, size_t max)
+{
+    o->max = max;
+}
+
 /** Borrows the worker's cork buffer; if another output has it, that one is flushed first. Does
  *  nothing while own memory holds bytes. */
 REDD_API void redd_output_cork(redd_output *o);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/** One connection: a future that reads frames, gives events and sends. */
+#ifndef REDD_WEBSOCKET_CONNECTION_H
+#define REDD_WEBSOCKET_CONNECTION_H
+
+#include "ext/websocket/frame.h"
+#include "ext/websocket/state.h"
+#include "ext/websocket/utf8.h"
+
+#include <redd/buffer.h>
+
+/** Output above HIGH stops reading and makes sends return REDD_WS_FULL; at LOW the drain event
+ * comes. */
+#define REDD__WS_HIGH(max_queued) ((max_queued) / 32)
+#define REDD__WS_LOW(max_queued)  ((max_queued) / 64)
+/** Room for control frames beyond max_queued, so that a full queue cannot keep a Close back. An
+ * output may exceed its maximum by what was corked. */
+#define REDD__WS_CONTROL_ROOM (128U << 10)
+
+/** Only ever moves on. */
+typedef enum redd__ws_phase {
+    REDD__WS_NEW = 0,   /* before the open event */
+    REDD__WS_OPEN,      /* both sides may send */
+    REDD__WS_CLOSING,   /* our Close was queued: only the peer's Close still counts */
+    REDD__WS_FLUSHING,  /* nothing more is read: what waits goes out, then our side ends */
+    REDD__WS_LINGERING, /* the close event was given; input is discarded up to the peer's end */
+    REDD__WS_ENDED      /* the next poll (or this one) ends the task */
+} redd__ws_phase;
+
+/** A Pong that waits for room. */
+typedef struct redd__ws_pong {
+    uint8_t len;
+    char payload[REDD__WS_MAX_CONTROL];
+} redd__ws_pong;
+
+struct redd_ws {
+    redd_future future;
+    redd__ws_state *state;
+    redd_stream *stream; /* NULL: ended */
+    redd_waker *waker;   /* NULL before the first poll */
+    const redd_ws_handlers *handlers;
+    void *user;
+
+    /* Input. Between frames `frame_left` is 0 and `lane` NULL, between messages `kind` too. */
+    uint64_t max_message;
+    uint64_t frame_left; /* payload bytes of the data frame in work that are still to come */
+    uint32_t frame_mask; /* for the next of them */
+    uint32_t fragments;  /* frames of the message in work */
+    uint32_t max_fragments;
+    uint8_t phase;
+    uint8_t kind; /* redd_ws_kind of the message in work */
+    bool frame_fin;
+    redd__ws_utf8 utf8;  /* of the text in work */
+    redd__ws_lane *lane; /* a frame that wslay decodes */
+    redd_buffer message; /* what came of a message before its last piece; after the peer's Close:
+                            its reason */
+    redd_bytes *early;   /* bytes that came with the handshake, until the first poll */
+
+    /* Output. */
+    redd_output output;
+    redd__ws_pong *pong;
+    size_t max_queued;
+    bool polling;    /* inside its own poll: output leaves at its end */
+    bool blocked;    /* output waits and the stream takes none */
+    bool want_drain; /* FULL or ELIMIT was returned */
+    bool paused;     /* whoever gets the messages wants no more for now */
+
+    /* The end. */
+    bool close_sent, close_received;
+    bool opened; /* the open event was given */
+    bool reset;  /* end with a reset */
+    uint16_t sent_code, peer_code;
+    int status; /* the first cause */
+
+    /* Time. One timer: silence while nothing was closed, the closing handshake after our Close. */
+    bool pinged;    /* silence so far was answered by a Ping */
+    bool timer_due; /* the timer has fired; the poll judges, after reading */
+    uint32_t idle_ms, close_ms;
+    uint64_t active_at; /* when bytes last came; the timer moves there when it fires */
+    redd_timer timer;
+
+    redd__list link; /* of state->open */
+    redd_bytes *protocol;
+    uint32_t refs;
+};
+
+/** True while there is a peer to send to. */
+static inline bool redd__ws_can_send(const redd_ws *ws)
+{
+    return ws->phase <= REDD__WS_OPEN && !ws->close_sent;
+}
+
+/** Asks for a poll, unless one is running or the first is to come anyway. */
+static inline void redd__ws_wake(redd_ws *ws)
+{
+    if (!ws->polling && ws->waker)
+        redd_waker_wake(ws->waker);
+}
+
+/* --- connection.c --- */
+
+/** A connection with one reference and nothing in it. NULL: out of memory. */
+redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
+                      const redd_ws_handlers *handlers, void *user);
+/** Gives it the upgraded connection and spawns it. Takes all of `up` in any case; when memory fails
+ * the peer is reset, there will be no event, and the reference is dropped. */
+int redd__ws_start(redd_ws *ws, redd_http_upgraded *up);
+/** Stops or resumes reading messages. */
+void redd__ws_pause(redd_ws *ws, bool paused);
+/** Begins the closing handshake on account of `status`. */
+int redd__ws_begin_close(redd_ws *ws, unsigned code, redd_slice reason, int status);
+/** The peer did something that cannot be gone on from: Close with `code`, then the end. */
+void redd__ws_fail(redd_ws *ws, unsigned code, int status);
+/** The connection is of no more use: no Close, the end. */
+void redd__ws_lost(redd_ws *ws, int status);
+
+/* --- input.c --- */
+
+/** Takes in bytes from the peer, in place. */
+void redd__ws_consume(redd_ws *ws, char *data, size_t n);
+/** Reads payload of a long frame straight into the message, if that is what is due; false: read
+ * into the worker's buffer instead. `*err` and `*n` as redd_stream_read. */
+bool redd__ws_read_direct(redd_ws *ws, int *err, size_t *n);
+/** Judges a data frame's header and begins its payload; false: the connection has failed. */
+bool redd__ws_frame_begin(redd_ws *ws, const redd__ws_header *h);
+/** Takes `n` unmasked bytes of the data frame's payload. */
+void redd__ws_frame_piece(redd_ws *ws, const char *data, size_t n, bool ascii);
+
+/* --- control.c --- */
+
+/** A whole control frame. */
+void redd__ws_control(redd_ws *ws, redd__ws_opcode opcode, redd_slice payload);
+/** Sends the Pong that waits. */
+void redd__ws_release_pong(redd_ws *ws);
+
+/* --- lane.c --- */
+
+/** Begins a frame that wslay is to decode. UV_ENOMEM. */
+int redd__ws_lane_begin(redd_ws *ws);
+/** Feeds it; returns the bytes used. At the frame's end `ws->lane` is NULL again. */
+size_t redd__ws_lane_feed(redd_ws *ws, const char *data, size_t n);
+/** Gives up the frame in work, if there is one. */
+void redd__ws_lane_drop(redd_ws *ws);
+/** Frees what the worker kept. */
+void redd__ws_lanes_free(redd__ws_state *st);
+
+/* --- send.c --- */
+
+/** Queues a whole frame. UV_ENOMEM, or the stream's error: then nothing more can be sent. */
+int redd__ws_queue(redd_ws *ws, redd__ws_opcode opcode, redd_slice payload);
+
+/* --- handshake.c --- */
+
+/** As redd_ws_upgrade; `*out` is the new connection (borrowed), or NULL when it was refused. */
+int redd__ws_accept(redd_http_request *req, const redd_ws_options *options,
+                    const redd_ws_handlers *handlers, void *user, redd_ws **out);
+
+#endif
