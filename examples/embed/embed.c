@@ -55,8 +55,7 @@ static int begin_service(program *p, uint16_t port)
     if (!err) {
         redd_address address;
         redd_listener_address(p->listener, &address);
-        (void)printf("embed: Listening on http://%s:%u/\n", address.host, address.port);
-        (void)fflush(stdout);
+        (void)fprintf(stderr, "embed: Listening on http://%s:%u/\n", address.host, address.port);
     }
     return err;
 }
@@ -118,6 +117,6 @@ int main(int argc, char **argv)
     (void)uv_run(&p.loop, UV_RUN_DEFAULT);
     redd_listener_free(p.listener);
     redd_runtime_free(p.rt);
-    (void)printf("embed: %" PRIu64 " requests\n", p.requests);
+    (void)fprintf(stderr, "embed: %" PRIu64 " requests\n", p.requests);
     return uv_loop_close(&p.loop) == 0 && !err ? EXIT_SUCCESS : EXIT_FAILURE;
 }
