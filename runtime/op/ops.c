@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/op/ops.h"
+
+#include "runtime/op/call.h"
+#include "runtime/op/host.h"
+
+#include <assert.h>
+#include <string.h>
+#include <uv.h>
+
+enum { CALLS_KEPT = 1024, FIRST_BATCH = 32 };
+
+static int allocate(redd__ops *ops, bool metrics)
+{
+    size_t n = ops->n;
+    ops->slots = redd_alloc_zero(ops->alloc, n * sizeof(*ops->slots));
+    if (metrics)
+        ops->metrics = redd_alloc_zero(ops->alloc, n * sizeof(*ops->metrics));
+    if (!ops->slots || (metrics && !ops->metrics))
+        return UV_ENOMEM;
+    return redd__batch_resize(&ops->batch, ops->alloc, FIRST_BATCH);
+}
+
+int redd__ops_init(redd__ops *ops, const redd_allocator *a, const redd__registry *registry,
+                   redd_executor *executor, bool metrics)
+{
+    memset(ops, 0, sizeof(*ops));
+    ops->n = registry->count;
+    ops->executor = executor;
+    ops->alloc = a;
+    redd__list_init(&ops->ended);
+    redd_pool_init(&ops->calls, a, sizeof(redd__call), CALLS_KEPT);
+    if (allocate(ops, metrics) < 0) {
+        redd__ops_fini(ops);
+        return UV_ENOMEM;
+    }
+    for (size_t i = 0; i < ops->n; i++)
+        ops->slots[i].op = registry->entries[i].op;
+    return 0;
+}
+
+void redd__ops_fini(redd__ops *ops)
+{
+    redd__list *link;
+    while ((link = redd__list_pop(&ops->ended))) {
+        redd__call *c = REDD__LIST_ITEM(link, redd__call, link);
+        redd_value_drop(&c->value);
+        redd__call_forget(c);
+    }
+    assert(ops->parked.count == 0);
+    redd__call_table_fini(&ops->parked, ops->alloc);
+    redd_pool_fini(&ops->calls);
+    redd__batch_fini(&ops->batch, ops->alloc);
+    size_t n = ops->n;
+    redd_free(ops->alloc, ops->slots, n * sizeof(*ops->slots));
+    redd_free(ops->alloc, ops->metrics, n * sizeof(*ops->metrics));
+}
+
+void redd__ops_bind(redd__ops *ops, const redd__registry *registry, const redd_extension *extension,
+                    void *state, void *shared)
+{
+    for (size_t i = 0; i < ops->n; i++)
+        if (registry->entries[i].extension == extension)
+            ops->slots[i].state = ops->slots[i].op->flags & REDD_OP_BLOCKING ? shared : state;
+}
+
+static bool accepts(const redd_op *op, const redd_value *argv, size_t argc)
+{
+    if (argc != op->argc)
+        return false;
+    for (size_t i = 0; i < argc; i++)
+        if (argv[i].kind > REDD_ERROR || !(op->args[i].accepts >> argv[i].kind & 1U))
+            return false;
+    return true;
+}
+
+/** Ends within the call: an error value becomes the return code. */
+static int unwrap(int rc, redd_value *out)
+{
+    if (rc == 0 && out->kind == REDD_ERROR) {
+        rc = out->as.i32;
+        *out = redd_value_undefined();
+    }
+    return rc;
+}
+
+static int dispatch(redd_worker *w, redd_op_id id, const redd_value *argv, uint64_t began,
+                    redd_value *out, redd_op_call_id *call)
+{
+    redd__ops *ops = &redd__op_host_of(w)->ops;
+    const redd__op_slot *slot = &ops->slots[id - 1];
+    redd_future *pending = NULL;
+    int rc;
+    if (slot->op->flags & REDD_OP_BLOCKING)
+        rc = redd__blocking_op_new(ops, slot, argv, &pending);
+    else
+        rc = slot->op->call(w, slot->state, argv, out,
+                            slot->op->flags & REDD_OP_ASYNC ? &pending : NULL);
+    assert(rc == 0 || (rc < 0 && !pending));
+    if (pending)
+        rc = redd__call_start(ops, id, pending, began, out, call);
+    return unwrap(rc, out);
+}
+
+static int dispatch_counted(redd_worker *w, redd_op_id id, const redd_value *argv, redd_value *out,
+                            redd_op_call_id *call)
+{
+    redd_op_metrics *m = &redd__op_host_of(w)->ops.metrics[id - 1];
+    uint64_t began = uv_hrtime();
+    m->dispatched++;
+    m->in_flight++;
+    int rc = dispatch(w, id, argv, began, out, call);
+    if (rc != REDD_OP_PARKED)
+        redd__op_count_end(m, rc < 0, began);
+    return rc;
+}
+
+void redd__op_count_end(redd_op_metrics *m, bool failed, uint64_t began)
+{
+    m->in_flight--;
+    m->nanoseconds += uv_hrtime() - began;
+    if (failed)
+        m->failed++;
+    else
+        m->completed++;
+}
+
+int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv, size_t argc,
+                 redd_value *out, redd_op_call_id *call)
+{
+    const redd__ops *ops = &redd__op_host_of(w)->ops;
+    *out = redd_value_undefined();
+    if (id == 0 || id > ops->n)
+        return REDD_EOP;
+    if (!accepts(ops->slots[id - 1].op, argv, argc))
+        return REDD_EARGUMENT;
+    if (ops->metrics)
+        return dispatch_counted(w, id, argv, out, call);
+    return dispatch(w, id, argv, 0, out, call);
+}
+
+int redd_op_metrics_get(const redd_worker *w, redd_op_id id, redd_op_metrics *out)
+{
+    const redd__ops *ops = &redd__op_host_of(w)->ops;
+    if (id == 0 || id > ops->n)
+        return REDD_EOP;
+    if (ops->metrics)
+        *out = ops->metrics[id - 1];
+    else
+        memset(out, 0, sizeof(*out));
+    return 0;
+}
