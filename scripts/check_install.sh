@@ -39,7 +39,7 @@ done
 cd "$work"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
-strict=(-std=c17 -Wall -Wextra -Wpedantic -Werror)
+strict=(-std=gnu17 -Wall -Wextra -Wpedantic -Werror)
 cc "${strict[@]}" "$examples/embed/embed.c" -o shared $(pkg-config --cflags --libs redd libuv) "-Wl,-rpath,$libdir"
 serves ./shared 0
 cc "${strict[@]}" "$examples/embed/embed.c" -o static \

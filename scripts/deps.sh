@@ -71,7 +71,7 @@ done
 
 if ! command -v apt-get >/dev/null; then
     echo "These are missing, under the names of their Debian packages; please install them:" >&2
-    printf '  %s\n' "${missing[@]}" >&2
+    printf '  %s\n' "${missing[@]/#llhttp/libllhttp-dev (or node-llhttp)}" >&2
     exit 1
 fi
 
