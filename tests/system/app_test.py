@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""How `redd serve` compiles, keeps and loads apps."""
+
+import stat
+import subprocess
+
+import redd
+
+HELLO = '#include <redd/redd.h>\n#include "text.h"\n\nstatic void hello(redd_http_request *req, void *user)\n' + (
+    "{\n    (void)user;\n    redd_http_respond_text(req, 200, TEXT);\n}\n\nREDD_SERVE(hello)\n"
+)
+
+
+class AppCase(redd.TemporaryCase):
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache"
+        self.log = self.folder / "cc.log"
+        self.env = {"XDG_CACHE_HOME": str(self.cache), "CC": str(self.compiler("cc"))}
+
+    def compiler(self, name):
+        """A compiler that logs its command lines."""
+        path = self.write(name, f'#!/bin/sh\necho "$@" >>"{self.log}"\nexec cc "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def compilations(self):
+        return self.log.read_text().count("-shared") if self.log.exists() else 0
+
+    def objects(self):
+        return sorted(self.cache.glob("redd/*"))
+
+    def answer(self, app, *flags, **options):
+        server = self.serve(app, *flags, env=self.env, cwd=self.folder, **options)
+        body = redd.request(server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")[2]
+        server.stop()
+        return body.decode()
+
+    def fails(self, app, *flags):
+        done = redd.run("serve", "--port=0", *flags, app, env=self.env, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        return done.stderr
+
+
+class Cache(AppCase):
+    def setUp(self):
+        super().setUp()
+        self.write("text.h", '#define TEXT "one"\n')
+        self.app = self.write("app.c", HELLO)
+
+    def test_second_start_compiles_nothing(self):
+        self.assertEqual(self.answer("app.c"), "one")
+        self.assertEqual(self.compilations(), 1)
+        self.assertEqual(self.answer("app.c"), "one")
+        self.assertEqual(self.compilations(), 1)
+        self.assertEqual(len(self.objects()), 1)
+        self.assertRegex(self.objects()[0].name, r"^[0-9a-f]{64}\.so$")
+
+    def test_the_cache_is_private(self):
+        self.answer("app.c")
+        for folder in (self.cache, self.cache / "redd"):
+            self.assertEqual(stat.S_IMODE(folder.stat().st_mode) & 0o077, 0)
+
+    def test_the_cache_follows_home(self):
+        self.env["XDG_CACHE_HOME"] = None
+        self.env["HOME"] = str(self.folder / "home")
+        self.answer("app.c")
+        self.assertEqual(len(list(self.folder.glob("home/.cache/redd/*.so"))), 1)
+        self.env["XDG_CACHE_HOME"] = "relative"  # the XDG rules: to be ignored
+        self.answer("app.c")
+        self.assertEqual(self.compilations(), 1)
+        self.assertFalse((self.folder / "relative").exists())
+
+    def test_a_change_of_the_source_compiles_anew(self):
+        self.assertEqual(self.answer("app.c"), "one")
+        self.app.write_text(HELLO.replace("TEXT)", '"two")'))
+        self.assertEqual(self.answer("app.c"), "two")
+        self.app.write_text(HELLO)
+        self.assertEqual(self.answer("app.c"), "one")
+        self.assertEqual(self.compilations(), 2)
+
+    def test_a_change_of_a_header_compiles_anew(self):
+        self.assertEqual(self.answer("app.c"), "one")
+        self.write("text.h", '#define TEXT "three"\n')
+        self.assertEqual(self.answer("app.c"), "three")
+        self.assertEqual(self.compilations(), 2)
+
+    def test_a_change_of_the_compiler_compiles_anew(self):
+        self.answer("app.c")
+        self.env["CC"] = f"{self.compiler('other')}\t -DTEXT_UNUSED"
+        self.answer("app.c")
+        self.assertEqual(self.compilations(), 2)
+        self.assertIn("-DTEXT_UNUSED", self.log.read_text())
+
+    def test_a_source_that_changes_while_it_is_compiled(self):
+        flag = self.write("change", "")
+        script = self.write(
+            "changing",
+            f"""#!/bin/sh
+case "$*" in *-shared*)
+    if rm "{flag}" 2>/dev/null; then echo '#define TEXT "two"' >"{self.folder}/text.h"; fi ;;
+esac
+exec cc "$@"
+""",
+        )
+        script.chmod(0o755)
+        self.env["CC"] = str(script)
+        self.assertEqual(self.answer("app.c"), "two")
+        self.write("text.h", '#define TEXT "one"\n')
+        self.assertEqual(self.answer("app.c"), "one", "the key of the first state must not name the second")
+
+    def test_servers_that_start_at_once(self):
+        servers = [
+            subprocess.Popen(
+                [redd.PROGRAM, "serve", "--host=127.0.0.1", "--port=0", "app.c"],
+                cwd=self.folder,
+                env=redd.environment(self.env),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(4)
+        ]
+        lines = [server.stderr.readline() for server in servers]
+        for server, line in zip(servers, lines):
+            with server:
+                server.terminate()
+                redd.check_stderr(server.stderr.read())
+                self.assertEqual(server.wait(redd.PATIENCE), 0)
+                self.assertIn("Listening on http://127.0.0.1:", line)
+        self.assertEqual(len(self.objects()), 1)
+
+
+class Loading(AppCase):
+    def build(self, source, name):
+        path = self.folder / name
+        subprocess.run(
+            ["cc", "-shared", "-fPIC", "-I", redd.SOURCE / "include", "-I", redd.BUILD / "include", source, "-o", path],
+            check=True,
+            timeout=redd.PATIENCE,
+        )
+        return path
+
+    def test_a_shared_object(self):
+        self.build(redd.EXAMPLES / "hello.c", "hello.so")
+        self.assertEqual(self.answer("hello.so"), "Hello\n")  # in the working folder, not on the loader's path
+        self.assertEqual(self.answer(self.folder / "hello.so"), "Hello\n")
+        self.assertEqual(self.compilations(), 0)
+
+    def test_no_handler(self):
+        sentence = "redd serve: {} has no handler: it must use REDD_SERVE(...) or REDD_APP(...)\n"
+        source = self.write("empty.c", "int answer = 42;\n")
+        self.assertEqual(self.fails("empty.c"), sentence.format("empty.c"))
+        self.build(source, "empty.so")
+        self.assertEqual(self.fails("empty.so"), sentence.format("empty.so"))
+
+    def test_no_serve_function(self):
+        self.write("silent.c", '#include <redd/redd.h>\nREDD_APP(.name = "silent")\n')
+        self.assertEqual(
+            self.fails("silent.c"), "redd serve: silent.c has no serve function: REDD_APP(...) must set .serve\n"
+        )
+
+    def test_another_abi_or_size(self):
+        text = (
+            "#include <redd/redd.h>\nstatic void serve(redd_http_request *req, void *user) { (void)req, (void)user; }\n"
+            "REDD_APP(.serve = serve, %s)\n"
+        )
+        self.write("abi.c", text % ".abi = 99")
+        self.assertEqual(self.fails("abi.c").replace("has 1", "has N"), "redd serve: abi.c wants ABI 99, this redd has N: build it anew\n")
+        self.write("size.c", text % ".struct_size = 8")
+        self.assertRegex(
+            self.fails("size.c"),
+            r"redd serve: size.c describes its app in 8 bytes, this redd expects \d+: build it anew\n$",
+        )
+
+    def test_an_entry_that_gives_nothing(self):
+        self.write("null.c", "#include <redd/redd.h>\nconst redd_app *redd_app_entry(void) { return NULL; }\n")
+        self.assertEqual(
+            self.fails("null.c"),
+            "redd serve: null.c: redd_app_entry gave no description; REDD_APP(...) writes the function\n",
+        )
+
+    def test_an_unknown_function(self):
+        self.write(
+            "typo.c",
+            "#include <redd/redd.h>\nvoid redd_http_responnd(redd_http_request *req, void *user);\nREDD_SERVE(redd_http_responnd)\n",
+        )
+        text = self.fails("typo.c")
+        self.assertTrue(text.startswith("redd serve: cannot load typo.c: "), text)
+        self.assertIn("redd_http_responnd", text)
+
+    def test_what_is_no_shared_object(self):
+        self.write("text.so", "not an object\n")
+        self.assertTrue(self.fails("text.so").startswith("redd serve: cannot load text.so: "))
+
+    def test_compiler_errors_are_shown_as_they_are(self):
+        self.write("broken.c", "#include <redd/redd.h>\nstatic void f(void) { return 1 + ; }\nREDD_SERVE(f)\n")
+        text = self.fails("broken.c")
+        self.assertRegex(text, r"(?m)^broken\.c:2:\d+: .*error: ")
+        self.assertTrue(text.endswith(f"redd serve: broken.c does not compile: {self.env['CC']} ended with status 1\n"), text)
+        self.assertEqual(self.objects(), [], "a failed compilation has left something in the cache")
+
+    def test_preprocessor_errors_are_shown_as_they_are(self):
+        self.write("missing.c", '#include "nowhere.h"\n')
+        text = self.fails("missing.c")
+        self.assertRegex(text, r"(?m)^missing\.c:1:\d+: fatal error: .*nowhere\.h")
+        self.assertEqual(self.objects(), [])
+
+    def test_warnings_are_shown_once(self):
+        self.write("warned.c", redd.EXAMPLES.joinpath("hello.c").read_text() + "#warning look here\nstatic int unused;\n")
+        server = self.serve("warned.c", env=self.env, cwd=self.folder)
+        text = server.stop()
+        self.assertEqual(text.count("#warning look here"), 2, text)  # the message, and the quoted line
+        self.assertIn("unused", text)
+
+    def test_no_compiler(self):
+        self.env["CC"] = "/nowhere/cc"
+        self.write("app.c", "")
+        self.assertEqual(
+            self.fails("app.c"),
+            "redd serve: cannot run the C compiler /nowhere/cc: no such file or directory; CC names another\n",
+        )
+
+    def test_no_place_for_the_cache(self):
+        self.write("app.c", "")
+        self.env["XDG_CACHE_HOME"] = str(self.write("file", ""))
+        self.assertEqual(
+            self.fails("app.c"),
+            f"redd serve: cannot make the cache folder {self.folder}/file/redd: not a directory\n",
+        )
+
+    def test_life(self):
+        server = self.serve(redd.APPS / "life.c", "--parallel=2")
+        self.assertIn(redd.request(server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")[2], (b"0", b"1"))
+        lines = [line[6:] for line in server.stop().splitlines() if line.startswith("life: ")]
+        self.assertEqual(lines[0], "init")
+        self.assertEqual(lines[-1], "fini 1")
+        for index in "01":
+            own = [line for line in lines if f" {index}" in line and line != "fini 1"]
+            self.assertEqual(
+                own, [f"worker_init {index}", f"worker_stop {index} graceful", f"worker_fini {index}"], lines
+            )
+
+    def test_an_init_that_fails(self):
+        source = redd.APPS.joinpath("life.c").read_text().replace("return -ENOMEM;", "return -EPERM;")
+        self.write("life.c", source.replace("shared != &shared_state", "redd_worker_index(w) == 1"))
+        text = self.fails("life.c", "--parallel=2")
+        self.assertIn("operation not permitted", text)
+        self.assertIn("life: fini 1\n", text)
+        self.assertNotIn("Listening", text)
+
+
+if __name__ == "__main__":
+    redd.main()
