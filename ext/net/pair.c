@@ -57,6 +57,18 @@ static void tell(end *e, unsigned events)
         redd_waker_wake(e->base.waker);
 }
 
+/** A reset is told whole, whatever was asked for, as libuv tells it of a socket. */
+static void tell_reset(end *e)
+{
+    e->error = UV_ECONNRESET;
+    e->len = 0;
+    if (e->base.interest == 0)
+        return;
+    e->base.ready |= REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP;
+    if (e->base.waker)
+        redd_waker_wake(e->base.waker);
+}
+
 /** Takes back the event that is no longer true. */
 static void settle(end *e, unsigned event)
 {
@@ -157,11 +169,10 @@ static void pair_close(redd_stream *s, bool reset)
         redd_free(e->pair->alloc, e->pair, pair_size(e->pair->capacity));
         return;
     }
-    if (reset) {
-        peer->error = UV_ECONNRESET;
-        peer->len = 0;
-    }
-    tell(peer, levels(peer));
+    if (reset)
+        tell_reset(peer);
+    else
+        tell(peer, levels(peer));
 }
 
 static void pair_peer(const redd_stream *s, redd_address *out)

@@ -172,8 +172,8 @@ static void tcp_interest(redd_stream *s, unsigned events)
     redd__tcp *t = tcp_of(s);
     unsigned added = events & ~(unsigned)s->interest;
     s->interest = (uint8_t)events;
-    if (t->failed) {
-        if (events)
+    if (t->failed) { /* nothing is watched any more, and both calls have something to say */
+        if (events & (REDD_STREAM_READ | REDD_STREAM_WRITE))
             wake(t);
         return;
     }
