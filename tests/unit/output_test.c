@@ -566,11 +566,11 @@ static void random_step(redd_output *o, sink *k, size_t *at, uint32_t *seed)
 static void test_random(void **state)
 {
     bench *b = *state;
-    for (uint32_t seed = 1; seed <= 200; seed++) {
+    for (uint32_t seed = 1; seed <= 60; seed++) {
         uint32_t r = seed;
         size_t at = 0, at2 = 0;
         b->k->len = b->k2->len = 0;
-        while (at < 400000 && at2 < 400000) {
+        while (at < 300000 && at2 < 300000) {
             if (next_random(&r) % 20 == 0)
                 random_script(b->k, &r);
             if (next_random(&r) % 20 == 0)

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/** Listeners and acceptors, over loopback. */
+#include "tests/unit/net_fixture.h"
+
+#include "ext/net/listener.h"
+#include "ext/net/tcp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static int bind_at(fixture *f, redd_balance balance, const char *host, uint16_t port,
+                   redd_listener **out)
+{
+    redd_listen_options o = REDD_LISTEN_OPTIONS_INIT;
+    o.host = host;
+    o.port = port;
+    o.balance = balance;
+    return redd_listener_bind(f->rt, &o, out);
+}
+
+static redd_listener *listen_on(fixture *f, redd_balance balance)
+{
+    redd_listener *l = NULL;
+    assert_int_equal(bind_at(f, balance, "127.0.0.1", 0, &l), 0);
+    return l;
+}
+
+static uint16_t port_of(const redd_listener *l)
+{
+    redd_address a;
+    redd_listener_address(l, &a);
+    assert_true(a.port != 0);
+    return a.port;
+}
+
+static uint16_t socket_port(int fd)
+{
+    struct sockaddr_in name;
+    socklen_t len = sizeof(name);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&name, &len), 0);
+    return ntohs(name.sin_port);
+}
+
+static int option_of(int fd, int level, int option)
+{
+    int value = -1;
+    socklen_t len = sizeof(value);
+    assert_int_equal(getsockopt(fd, level, option, &value, &len), 0);
+    return value;
+}
+
+/* --- binding --- */
+
+static void test_one_port_for_all_workers(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, 4, false);
+    redd_listener *l = listen_on(&f, REDD_BALANCE_REUSEPORT);
+    assert_int_equal(redd_listener_balance(l), REDD_BALANCE_REUSEPORT);
+    assert_int_equal(l->n, 4);
+    for (unsigned i = 0; i < l->n; i++) {
+        assert_int_equal(socket_port(l->fds[i]), port_of(l));
+        assert_true(fcntl(l->fds[i], F_GETFD) & FD_CLOEXEC);
+        assert_true(fcntl(l->fds[i], F_GETFL) & O_NONBLOCK);
+    }
+    redd_listener_free(l);
+    l = listen_on(&f, REDD_BALANCE_SHARED);
+    assert_int_equal(redd_listener_balance(l), REDD_BALANCE_SHARED);
+    assert_int_equal(l->n, 1);
+    redd_listener_free(l);
+    l = listen_on(&f, REDD_BALANCE_AUTO);
+    assert_int_equal(redd_listener_balance(l), REDD_BALANCE_REUSEPORT);
+    redd_listener_free(l);
+    redd_listener_free(NULL);
+    fixture_end(&f);
+}
+
+/** The system spreads over all sockets, the first one, which was bound alone, among them. */
+static void test_reuseport_spreads(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 200, WORKERS = 4 };
+    fixture f;
+    int clients[CLIENTS], total = 0;
+    fixture_begin(&f, WORKERS, false);
+    redd_listener *l = listen_on(&f, REDD_BALANCE_REUSEPORT);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = connect_to(port_of(l));
+    for (unsigned i = 0; i < WORKERS; i++) {
+        int n = 0, fd;
+        while ((fd = accept(l->fds[i], NULL, NULL)) >= 0) {
+            assert_int_equal(close(fd), 0);
+            n++;
+        }
+        assert_int_equal(errno, EAGAIN);
+        assert_true(n > CLIENTS / WORKERS / 4);
+        total += n;
+    }
+    assert_int_equal(total, CLIENTS);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(close(clients[i]), 0);
+    redd_listener_free(l);
+    fixture_end(&f);
+}
+
+static void test_port_in_use(void **state)
+{
+    (void)state;
+    const redd_balance balances[] = {REDD_BALANCE_REUSEPORT, REDD_BALANCE_SHARED};
+    fixture f;
+    fixture_begin(&f, 4, false);
+    for (int i = 0; i < 2; i++) {
+        redd_listener *first = listen_on(&f, balances[i]), *second;
+        uint64_t blocks = fixture_memory(&f).blocks;
+        for (int k = 0; k < 2; k++) {
+            second = NULL;
+            assert_int_equal(bind_at(&f, balances[k], "127.0.0.1", port_of(first), &second),
+                             UV_EADDRINUSE);
+            assert_null(second);
+            assert_int_equal(bind_at(&f, balances[k], "0.0.0.0", port_of(first), &second),
+                             UV_EADDRINUSE);
+        }
+        assert_int_equal(fixture_memory(&f).blocks, blocks);
+        redd_listener_free(first);
+    }
+    fixture_end(&f);
+}
+
+/** A foreign socket that allows sharing by SO_REUSEPORT is not shared with. */
+static void test_foreign_reuseport(void **state)
+{
+    (void)state;
+    fixture f;
+    int on = 1;
+    struct sockaddr_in name = loopback(0);
+    fixture_begin(&f, 2, false);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)), 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    redd_listener *l = NULL;
+    assert_int_equal(bind_at(&f, REDD_BALANCE_REUSEPORT, "127.0.0.1", socket_port(fd), &l),
+                     UV_EADDRINUSE);
+    assert_int_equal(close(fd), 0);
+    fixture_end(&f);
+}
+
+/** Connections that the former server closed, now in TIME_WAIT, do not hinder the next one. */
+static void test_restart(void **state)
+{
+    (void)state;
+    const redd_balance balances[] = {REDD_BALANCE_REUSEPORT, REDD_BALANCE_SHARED};
+    fixture f;
+    fixture_begin(&f, 2, false);
+    for (int i = 0; i < 2; i++) {
+        redd_listener *l = listen_on(&f, balances[i]);
+        uint16_t port = port_of(l);
+        int client = connect_to(port), fd = -1;
+        for (unsigned k = 0; fd < 0; k = (k + 1) % l->n)
+            fd = accept(l->fds[k], NULL, NULL);
+        char byte;
+        assert_int_equal(close(fd), 0); /* first: this side is the one that must wait */
+        assert_int_equal(read(client, &byte, 1), 0);
+        assert_int_equal(close(client), 0);
+        redd_listener_free(l);
+        assert_int_equal(bind_at(&f, balances[i], "127.0.0.1", port, &l), 0);
+        assert_int_equal(port_of(l), port);
+        redd_listener_free(l);
+    }
+    fixture_end(&f);
+}
+
+static int connect_ipv6(uint16_t port, const char *host)
+{
+    struct sockaddr_in6 name = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    assert_int_equal(inet_pton(AF_INET6, host, &name.sin6_addr), 1);
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    if (connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0)
+        return fd;
+    assert_int_equal(close(fd), 0);
+    return -1;
+}
+
+static void test_ipv6(void **state)
+{
+    (void)state;
+    fixture f;
+    redd_listener *l;
+    redd_address a;
+    fixture_begin(&f, 2, false);
+    int rc = bind_at(&f, REDD_BALANCE_AUTO, "::1", 0, &l);
+    if (rc == UV_EADDRNOTAVAIL || rc == UV_EAFNOSUPPORT) {
+        fixture_end(&f);
+        skip(); /* a system without IPv6 */
+    }
+    assert_int_equal(rc, 0);
+    redd_listener_address(l, &a);
+    assert_string_equal(a.host, "::1");
+    assert_true(a.ipv6);
+    int fd = connect_ipv6(a.port, "::1");
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    redd_listener_free(l);
+    fixture_end(&f);
+}
+
+static int try_ipv4(uint16_t port)
+{
+    struct sockaddr_in name = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc = connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0 ? 0 : -errno;
+    assert_int_equal(close(fd), 0);
+    return rc;
+}
+
+static void test_ipv6_only_or_both(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, 2, false);
+    for (int only = 0; only < 2; only++) {
+        redd_listen_options o = REDD_LISTEN_OPTIONS_INIT;
+        redd_listener *l;
+        o.host = "::";
+        o.ipv6_only = only;
+        int rc = redd_listener_bind(f.rt, &o, &l);
+        if (rc == UV_EADDRNOTAVAIL || rc == UV_EAFNOSUPPORT) {
+            fixture_end(&f);
+            skip();
+        }
+        assert_int_equal(rc, 0);
+        for (unsigned i = 0; i < l->n; i++)
+            assert_int_equal(option_of(l->fds[i], IPPROTO_IPV6, IPV6_V6ONLY), only);
+        assert_int_equal(try_ipv4(port_of(l)), only ? UV_ECONNREFUSED : 0);
+        redd_listener_free(l);
+    }
+    fixture_end(&f);
+}
+
+static void test_addresses_that_fail(void **state)
+{
+    (void)state;
+    fixture f;
+    redd_listener *l = NULL;
+    redd_address a;
+    fixture_begin(&f, 2, false);
+    assert_int_equal(bind_at(&f, REDD_BALANCE_AUTO, "192.0.2.1", 0, &l), UV_EADDRNOTAVAIL);
+    int rc = bind_at(&f, REDD_BALANCE_AUTO, "no such host", 0, &l);
+    assert_true(rc == UV_EAI_NONAME || rc == UV_EAI_AGAIN);
+    assert_int_equal(bind_at(&f, REDD_BALANCE_AUTO, "localhost", 0, &l), 0);
+    redd_listener_address(l, &a);
+    assert_true(strcmp(a.host, "127.0.0.1") == 0 || strcmp(a.host, "::1") == 0);
+    redd_listener_free(l);
+    assert_int_equal(bind_at(&f, REDD_BALANCE_AUTO, NULL, 0, &l), 0);
+    redd_listener_address(l, &a);
+    assert_string_equal(a.host, "0.0.0.0");
+    redd_listener_free(l);
+    l = NULL;
+    redd_counting_allocator_fail_at(f.counting, 1, true);
+    assert_int_equal(bind_at(&f, REDD_BALANCE_AUTO, "127.0.0.1", 0, &l), UV_ENOMEM);
+    redd_counting_allocator_fail_at(f.counting, 0, false);
+    assert_null(l);
+    fixture_end(&f);
+}
+
+/* --- accepting --- */
+
+typedef struct server {
+    fixture f;
+    redd_listener *l;
+    redd_acceptor *a;
+    counter c;
+} server;
+
+static void server_begin(server *s, redd_balance balance)
+{
+    *s = (server){.c = COUNTER_INIT};
+    fixture_begin(&s->f, 1, true);
+    s->l = listen_on(&s->f, balance);
+    assert_int_equal(redd_acceptor_open(s->l, s->f.w, &s->a), 0);
+}
+
+static void server_end(server *s)
+{
+    redd_acceptor_close(s->a);
+    assert_int_equal(s->c.refs, 0);
+    turn(&s->f);
+    redd_listener_free(s->l);
+    fixture_end(&s->f);
+}
+
+static redd_poll poll_accept(server *s, redd_stream **out)
+{
+    return redd_acceptor_poll(s->a, &s->c.base, out);
+}
+
+static redd_stream *accept_one(server *s)
+{
+    redd_stream *stream = NULL;
+    while (poll_accept(s, &stream) == REDD_PENDING) {
+        unsigned wakes = s->c.wakes;
+        UNTIL(&s->f, s->c.wakes > wakes);
+    }
+    assert_non_null(stream);
+    return stream;
+}
+
+static void accepts(redd_balance balance)
+{
+    server s;
+    redd_stream *stream, *none;
+    redd_address peer;
+    server_begin(&s, balance);
+    int client = connect_to(port_of(s.l));
+    turns(&s.f, 5);
+    assert_int_equal(redd_acceptor_accepted(s.a), 0); /* not before the first poll */
+    stream = accept_one(&s);
+    assert_int_equal(redd_acceptor_accepted(s.a), 1);
+    int fd = ((redd__tcp *)(void *)stream)->fd;
+    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    redd_stream_peer(stream, &peer);
+    assert_int_equal(peer.port, socket_port(client));
+
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    assert_true(quiet(&s.f));
+    assert_int_equal(s.c.wakes, 0);
+    assert_int_equal(write(client, "hi", 2), 2);
+    redd_stream_interest(stream, REDD_STREAM_READ);
+    UNTIL(&s.f, stream->ready & REDD_STREAM_READ);
+    char buf[8];
+    size_t n;
+    assert_int_equal(redd_stream_read(stream, buf, sizeof(buf), &n), 0);
+    assert_int_equal(n, 2);
+    redd_stream_close(stream, false);
+    assert_int_equal(read(client, buf, sizeof(buf)), 0);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void test_accepts(void **state)
+{
+    (void)state;
+    accepts(REDD_BALANCE_REUSEPORT);
+    accepts(REDD_BALANCE_SHARED);
+}
+
+/** A burst takes one call more than it has connections: counted by the wakes. */
+static void test_burst(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 50 };
+    server s;
+    int clients[CLIENTS];
+    redd_stream *streams[CLIENTS], *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = connect_to(port_of(s.l));
+    UNTIL(&s.f, s.c.wakes > 0);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(poll_accept(&s, &streams[i]), REDD_READY);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    assert_true(quiet(&s.f));
+    assert_int_equal(s.c.wakes, 1);
+    assert_int_equal(redd_acceptor_accepted(s.a), CLIENTS);
+    for (int i = 0; i < CLIENTS; i++) {
+        redd_stream_close(streams[i], false);
+        assert_int_equal(close(clients[i]), 0);
+    }
+    server_end(&s);
+}
+
+/** A server that accepts no more for now is not driven round the loop by what waits. */
+static void test_paused_server_is_quiet(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *stream;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    assert_int_equal(poll_accept(&s, &stream), REDD_PENDING);
+    int client = connect_to(port_of(s.l));
+    UNTIL(&s.f, s.c.wakes > 0);
+    turns(&s.f, 3);
+    assert_true(quiet(&s.f));
+    assert_int_equal(s.c.wakes, 1);
+    redd_stream_close(accept_one(&s), false);
+    int second = connect_to(port_of(s.l));
+    redd_stream_close(accept_one(&s), false);
+    assert_int_equal(close(client), 0);
+    assert_int_equal(close(second), 0);
+    server_end(&s);
+}
+
+/** The backlog outlives the acceptor: the next one gets what came in between. */
+static void test_socket_stays_open(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    redd_acceptor_close(s.a);
+    int client = connect_to(port_of(s.l));
+    turns(&s.f, 3);
+    assert_int_equal(s.c.wakes, 0);
+    assert_int_equal(redd_acceptor_open(s.l, s.f.w, &s.a), 0);
+    redd_stream *stream = accept_one(&s);
+    redd_stream_close(stream, false);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void close_acceptor(counter *c)
+{
+    server *s = c->user;
+    redd_acceptor_close(s->a);
+    s->a = NULL;
+}
+
+static void test_close_in_its_own_wake(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    s.c.on_wake = close_acceptor;
+    s.c.user = &s;
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    int client = connect_to(port_of(s.l));
+    UNTIL(&s.f, s.c.wakes > 0);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void test_no_growth(void **state)
+{
+    (void)state;
+    server s;
+    redd_allocator_stats before = {0}, after;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    for (int i = 0; i < 1000; i++) {
+        int client = connect_to(port_of(s.l));
+        redd_stream *stream = accept_one(&s);
+        redd_stream_interest(stream, REDD_STREAM_READ);
+        turn(&s.f);
+        redd_stream_close(stream, i % 2);
+        assert_int_equal(close(client), 0);
+        turn(&s.f);
+        if (i == 10)
+            before = fixture_memory(&s.f);
+    }
+    after = fixture_memory(&s.f);
+    assert_int_equal(after.allocations, before.allocations);
+    assert_int_equal(after.bytes, before.bytes);
+    assert_int_equal(redd_acceptor_accepted(s.a), 1000);
+    server_end(&s);
+}
+
+/* --- failures to accept --- */
+
+/** Moves the virtual clock on in steps of 10 ms until a connection was accepted. */
+static redd_stream *accept_within(server *s, uint64_t ms)
+{
+    redd_stream *stream = NULL;
+    for (uint64_t t = 0; t < ms; t += 10) {
+        redd_clock_advance(s->f.clock, 10);
+        turn(&s->f);
+        if (poll_accept(s, &stream) == REDD_READY)
+            return stream;
+    }
+    return NULL;
+}
+
+/** No descriptor is free: rests, logs at most once a second, and loses nobody. */
+static void out_of_descriptors(server *s)
+{
+    enum { CLIENTS = 5 };
+    int clients[CLIENTS];
+    struct rlimit limit, none_free;
+    redd_stream *none, *stream;
+    assert_int_equal(poll_accept(s, &none), REDD_PENDING);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = connect_to(port_of(s->l));
+    int probe = dup(clients[0]); /* the lowest free number */
+    assert_true(probe >= 0);
+    assert_int_equal(close(probe), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none_free = limit;
+    none_free.rlim_cur = (rlim_t)probe;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_free), 0);
+
+    turns(&s->f, 3);
+    assert_int_equal(poll_accept(s, &none), REDD_PENDING);
+    assert_true(quiet(&s->f));
+    assert_int_equal(s->f.lines, 1);
+    assert_non_null(strstr(s->f.logged, "too many open files"));
+    assert_null(accept_within(s, 3000));
+    assert_true(s->f.lines >= 3 && s->f.lines <= 4);
+    assert_non_null(strstr(s->f.logged, "(10 tries)"));
+    unsigned wakes = s->c.wakes;
+    assert_true(wakes >= 25 && wakes <= 32); /* ten times a second, not in every turn */
+
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        stream = i == 0 ? accept_within(s, 200) : accept_one(s);
+        assert_non_null(stream);
+        redd_stream_close(stream, false);
+        assert_int_equal(close(clients[i]), 0);
+    }
+    assert_int_equal(redd_acceptor_accepted(s->a), CLIENTS);
+}
+
+static void test_out_of_descriptors(void **state)
+{
+    (void)state;
+    server s;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    out_of_descriptors(&s);
+    server_end(&s);
+}
+
+/** Out of memory for the stream: the connection stays in the backlog. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none, *stream;
+    redd_acceptor *a = NULL;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    int client = connect_to(port_of(s.l));
+    redd_counting_allocator_fail_at(s.f.counting, 1, true);
+    assert_int_equal(redd_acceptor_open(s.l, s.f.w, &a), UV_ENOMEM);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    assert_int_equal(s.f.lines, 1);
+    assert_non_null(strstr(s.f.logged, redd_error_text(UV_ENOMEM)));
+    redd_counting_allocator_fail_at(s.f.counting, 0, false);
+    turns(&s.f, 3);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING); /* still resting */
+    stream = accept_within(&s, 200);
+    assert_non_null(stream);
+    redd_stream_close(stream, false);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+/** Closed while it rests: the timer must not fire. */
+static void test_close_while_resting(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    redd_counting_allocator_fail_at(s.f.counting, 1, true);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    redd_counting_allocator_fail_at(s.f.counting, 0, false);
+    redd_acceptor_close(s.a);
+    s.a = NULL;
+    redd_clock_advance(s.f.clock, 1000);
+    turns(&s.f, 3);
+    assert_int_equal(s.c.wakes, 0);
+    server_end(&s);
+}
+
+/** A client that is gone before it was accepted costs nothing but its own connection. */
+static void test_client_resets_in_the_backlog(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *stream;
+    struct linger now = {.l_onoff = 1, .l_linger = 0};
+    server_begin(&s, REDD_BALANCE_AUTO);
+    int gone = connect_to(port_of(s.l));
+    assert_int_equal(setsockopt(gone, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+    assert_int_equal(close(gone), 0);
+    int client = connect_to(port_of(s.l));
+    assert_int_equal(write(client, "x", 1), 1);
+    for (bool served = false; !served;) { /* Linux hands the dead one out, others do not */
+        char byte;
+        size_t n;
+        stream = accept_one(&s);
+        redd_stream_interest(stream, REDD_STREAM_READ);
+        UNTIL(&s.f, stream->ready & REDD_STREAM_READ);
+        served = redd_stream_read(stream, &byte, 1, &n) == 0 && n == 1;
+        redd_stream_close(stream, false);
+    }
+    assert_int_equal(close(client), 0);
+    assert_int_equal(s.f.lines, 0);
+    server_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_port_for_all_workers),
+        cmocka_unit_test(test_reuseport_spreads),
+        cmocka_unit_test(test_port_in_use),
+        cmocka_unit_test(test_foreign_reuseport),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_ipv6),
+        cmocka_unit_test(test_ipv6_only_or_both),
+        cmocka_unit_test(test_addresses_that_fail),
+        cmocka_unit_test(test_accepts),
+        cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_paused_server_is_quiet),
+        cmocka_unit_test(test_socket_stays_open),
+        cmocka_unit_test(test_close_in_its_own_wake),
+        cmocka_unit_test(test_no_growth),
+        cmocka_unit_test(test_out_of_descriptors),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_close_while_resting),
+        cmocka_unit_test(test_client_resets_in_the_backlog),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
