@@ -204,11 +204,11 @@ void redd__executor_close(redd_executor *base, void (*done)(void *user), void *u
     redd__executor *ex = (redd__executor *)base;
     (void)redd__executor_abort_all(base);
     ex->closed = true;
-    redd__tasks_flush(ex);
-    redd__remotes_disconnect(ex);
+    ex->closing = 4; /* keeps the executor's memory from here on */
     ex->on_closed = done;
     ex->closed_user = user;
-    ex->closing = 4;
+    redd__tasks_flush(ex);
+    redd__remotes_disconnect(ex);
     redd__inbox_close(ex->inbox, one_closed, ex);
     uv_close((uv_handle_t *)&ex->handles->prepare, on_handle_closed);
     uv_close((uv_handle_t *)&ex->handles->check, on_handle_closed);
