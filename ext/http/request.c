@@ -66,7 +66,7 @@ void redd__http_request_end(redd_http_request *req, int status)
 {
     redd_http_read_fn read_fn = req->read_fn;
     redd_http_end_fn end_fn = req->end_fn;
-    if (req->refs > 1)
+    if (req->refs > 1 && req->conn->stream) /* an upgrade has taken the stream, and the address */
         redd_stream_peer(req->conn->stream, &req->peer);
     req->conn->request = NULL;
     req->conn = NULL;

@@ -35,6 +35,7 @@ int redd_http_upgrade(redd_http_request *req, const char *protocol, const redd_h
         return rc;
     redd__http_connection *c = req->conn;
     redd_stream_peer(c->stream, &out->peer);
+    req->peer = out->peer;
     rc = redd_output_move(&out->output, &c->output);
     if (rc) {
         redd__http_connection_break(c); /* a 101 that nobody stands behind must not leave */
