@@ -65,10 +65,11 @@ const char *redd__http_date_line(redd__http_state *st)
         struct tm tm;
         (void)gmtime_r(&t, &tm);
         /* Not strftime: its names follow the locale. */
-        (void)snprintf(st->date_line, sizeof st->date_line,
-                       "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n", days[tm.tm_wday % 7],
-                       tm.tm_mday % 100, months[tm.tm_mon % 12], (tm.tm_year + 1900) % 10000,
-                       tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100);
+        (void)snprintf(
+            st->date_line, sizeof st->date_line, "Date: %s, %02u %s %04u %02u:%02u:%02u GMT\r\n",
+            days[(unsigned)tm.tm_wday % 7], (unsigned)tm.tm_mday % 100,
+            months[(unsigned)tm.tm_mon % 12], (unsigned)(tm.tm_year + 1900) % 10000,
+            (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
         st->date_time = now;
     }
     return st->date_line;
