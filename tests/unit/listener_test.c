@@ -596,6 +596,103 @@ static void test_client_resets_in_the_backlog(void **state)
     server_end(&s);
 }
 
+/* --- with real workers --- */
+
+enum { CROWD_WORKERS = 4, CROWD_CLIENTS = 400 };
+
+/** Every worker accepts until all clients together were served. */
+typedef struct crowd {
+    redd_runtime *rt;
+    redd_listener *l;
+    uv_thread_t clients;
+    atomic_uint served;
+    atomic_uint per_worker[CROWD_WORKERS];
+} crowd;
+
+typedef struct accept_task {
+    redd_future base;
+    crowd *crowd;
+    redd_worker *w;
+    redd_acceptor *a;
+} accept_task;
+
+static redd_poll accept_task_poll(redd_future *f, redd_waker *waker, redd_value *out)
+{
+    (void)out;
+    accept_task *t = (accept_task *)(void *)f;
+    redd_stream *stream;
+    while (redd_acceptor_poll(t->a, waker, &stream) == REDD_READY) {
+        redd_stream_close(stream, false);
+        atomic_fetch_add(&t->crowd->per_worker[redd_worker_index(t->w)], 1);
+        if (atomic_fetch_add(&t->crowd->served, 1) + 1 == CROWD_CLIENTS)
+            redd_runtime_stop(t->crowd->rt, REDD_STOP_FORCED);
+    }
+    return REDD_PENDING;
+}
+
+static void accept_task_drop(redd_future *f)
+{
+    accept_task *t = (accept_task *)(void *)f;
+    redd_acceptor_close(t->a);
+    free(t);
+}
+
+static int crowd_main(redd_worker *w, void *user)
+{
+    static const redd_future_vt vt = {"accept", accept_task_poll, accept_task_drop};
+    crowd *c = user;
+    accept_task *t = calloc(1, sizeof(*t));
+    *t = (accept_task){.base = {&vt}, .crowd = c, .w = w};
+    int rc = redd_acceptor_open(c->l, w, &t->a);
+    return rc ? rc : redd_spawn(redd_worker_executor(w), &t->base, NULL);
+}
+
+static void crowd_clients(void *user)
+{
+    crowd *c = user;
+    for (int i = 0; i < CROWD_CLIENTS; i++) {
+        char byte;
+        int fd = connect_to(port_of(c->l));
+        assert_int_equal(read(fd, &byte, 1), 0);
+        assert_int_equal(close(fd), 0);
+    }
+}
+
+static void crowd_ready(redd_worker *w, void *user)
+{
+    (void)w;
+    crowd *c = user;
+    assert_int_equal(uv_thread_create(&c->clients, crowd_clients, c), 0);
+}
+
+static void serve_crowd(redd_balance balance)
+{
+    crowd c = {0};
+    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+    redd_listen_options at = REDD_LISTEN_OPTIONS_INIT;
+    o.workers = CROWD_WORKERS;
+    at.host = "127.0.0.1";
+    at.balance = balance;
+    assert_int_equal(redd_runtime_new(&o, &c.rt), 0);
+    assert_int_equal(redd_runtime_add(c.rt, &redd_net_extension), 0);
+    assert_int_equal(redd_listener_bind(c.rt, &at, &c.l), 0);
+    assert_int_equal(redd_runtime_run(c.rt, crowd_main, crowd_ready, &c), 0);
+    assert_int_equal(uv_thread_join(&c.clients), 0);
+    assert_int_equal(atomic_load(&c.served), CROWD_CLIENTS);
+    if (balance == REDD_BALANCE_REUSEPORT)
+        for (int i = 0; i < CROWD_WORKERS; i++)
+            assert_true(atomic_load(&c.per_worker[i]) > 0);
+    redd_listener_free(c.l);
+    redd_runtime_free(c.rt);
+}
+
+static void test_workers_share_a_port(void **state)
+{
+    (void)state;
+    serve_crowd(REDD_BALANCE_REUSEPORT);
+    serve_crowd(REDD_BALANCE_SHARED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -617,6 +714,7 @@ int main(void)
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_close_while_resting),
         cmocka_unit_test(test_client_resets_in_the_backlog),
+        cmocka_unit_test(test_workers_share_a_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
