@@ -187,8 +187,8 @@ static void bench(bool metrics)
 {
     redd_runtime_options options = REDD_RUNTIME_OPTIONS_INIT;
     options.op_metrics = metrics;
-    redd_runtime *rt;
-    redd_worker *w;
+    redd_runtime *rt = NULL;
+    redd_worker *w = NULL;
     uv_loop_t loop;
     check(uv_loop_init(&loop));
     redd_pool_init(&state.pool, redd_allocator_default(), sizeof(later), 2 * IN_FLIGHT);
