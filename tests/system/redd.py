@@ -117,15 +117,14 @@ class Process:
         try:
             self.banner_line = self.stderr.wait(self.banner)
         except AssertionError:
-            self.process.kill()
-            self.process.wait()
+            self.abandon()
             raise
         address = self.banner_line.split(self.banner)[1].split("/")[0]
         self.host, _, port = address.rpartition(":")
         self.host = self.host.strip("[]")
         self.port = int(port)
 
-    def signal(self, number=signal.SIGTERM):
+    def send(self, number=signal.SIGTERM):
         self.process.send_signal(number)
 
     def wait(self, expect=0):
@@ -144,15 +143,15 @@ class Process:
 
     def stop(self, number=signal.SIGTERM, expect=0):
         if self.process.poll() is None:
-            self.signal(number)
+            self.send(number)
         return self.wait(expect)
 
     def abandon(self):
         """For a test that has failed already."""
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait()
-            self.stderr.finish()
+        self.process.wait()
+        self.stderr.finish()
 
     def connect(self):
         sock = socket.create_connection((self.host, self.port), PATIENCE)

@@ -24,7 +24,7 @@ class Stop(redd.TemporaryCase):
         kept = server.connect()
         kept.sendall(KEEP_ALIVE)
         self.assertEqual(redd.read_response(kept)[0], 200)
-        server.signal()
+        server.send()
         with silent, kept:
             self.assertEqual(silent.recv(1), b"")
             self.assertEqual(kept.recv(1), b"")
@@ -36,7 +36,7 @@ class Stop(redd.TemporaryCase):
             for ws in sockets:
                 await ws.send("hello")
                 self.assertEqual(await ws.recv(), "hello")
-            server.signal()
+            server.send()
             for ws in sockets:
                 await asyncio.wait_for(ws.wait_closed(), redd.PATIENCE)
                 self.assertEqual(ws.close_code, 1001)
@@ -50,7 +50,7 @@ class Stop(redd.TemporaryCase):
         with server.connect() as sock:
             sock.sendall(KEEP_ALIVE)
             begun = redd.read_until(sock, b"begin\n")
-            server.signal()
+            server.send()
             rest = redd.read_all(sock)
         self.assertTrue(begun.startswith(b"HTTP/1.1 200 OK\r\n"))
         self.assertTrue(rest.endswith(b"end\n\r\n0\r\n\r\n"), rest)
@@ -61,7 +61,7 @@ class Stop(redd.TemporaryCase):
         with server.connect() as sock:
             sock.sendall(KEEP_ALIVE)
             redd.read_until(sock, b"begin\n")
-            server.signal()
+            server.send()
             server.stderr.wait("redd serve: stopping")
             redd.read_all(sock)
         server.wait()
@@ -78,9 +78,9 @@ class Stop(redd.TemporaryCase):
             with server.connect() as sock:
                 sock.sendall(b"GET /never HTTP/1.1\r\nHost: x\r\n\r\n")
                 redd.read_until(sock, b"begin\n")
-                server.signal(first)
+                server.send(first)
                 server.stderr.wait("redd serve: stopping")
-                server.signal(second)
+                server.send(second)
                 server.wait(expect=-second)
 
     def test_what_does_not_end_is_forced_and_counted(self):

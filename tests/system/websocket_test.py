@@ -3,8 +3,8 @@
 
 import asyncio
 import os
+import pathlib
 import struct
-import unittest
 
 import redd
 import websockets
@@ -220,7 +220,7 @@ class Raw(redd.ServerCase):
             sock.sendall(HANDSHAKE + bytes([0x82, 0xFF]) + struct.pack("!Q", 16 << 20) + MASK)
             sockets.append(sock)
         redd.request(self.server, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        status = open(f"/proc/{self.server.process.pid}/status", encoding="ascii").read()
+        status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
         resident = int(status.split("VmRSS:")[1].split()[0])
         self.assertLess(resident, 1 << 20, "KiB resident for 100 announced messages of 16 MiB")
         for sock in sockets:
@@ -228,4 +228,4 @@ class Raw(redd.ServerCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    redd.main()

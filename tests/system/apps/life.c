@@ -16,8 +16,10 @@ static int init(redd_runtime *rt, void **shared)
 
 static int worker_init(redd_worker *w, void *shared, void **state)
 {
+    if (shared != &shared_state)
+        return -EINVAL;
     unsigned *index = redd_alloc(redd_worker_allocator(w), sizeof(*index));
-    if (!index || shared != &shared_state)
+    if (!index)
         return -ENOMEM;
     *index = redd_worker_index(w);
     *state = index;
