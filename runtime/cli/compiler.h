@@ -16,7 +16,7 @@ typedef struct redd__compiler {
     size_t n_command; /* those that $CC gave */
     char *command;    /* $CC, cut into words */
     size_t command_size;
-    char includes[PATH_MAX + 4]; /* "-I..." words, one after the other */
+    char includes[PATH_MAX + sizeof("/" REDD_INSTALL_INCLUDEDIR)]; /* cut into folders */
 } redd__compiler;
 
 /** The command in $CC (words separated by blanks), else "cc", and the folder of redd's headers. A

@@ -10,6 +10,7 @@
 #include <redd/worker.h>
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static const char name[] = "redd serve";
@@ -43,11 +44,14 @@ typedef struct service {
     redd_runtime *rt;
     redd_listener *listener;
     redd__app app;
+    atomic_bool error_logged; /* the runtime logs a worker's failure as it happens, on any thread */
 } service;
 
 static void log_line(redd_log_level level, redd_slice line, void *user)
 {
-    (void)user;
+    service *s = user;
+    if (level == REDD_LOG_ERROR)
+        atomic_store(&s->error_logged, true);
     const char *label = level <= REDD_LOG_WARN ? redd_log_level_name(level) : "";
     redd__say(name, "%s%s%.*s", label, *label ? ": " : "", (int)line.len, line.data);
 }
@@ -118,8 +122,9 @@ static int run(service *s)
     if (load_app(s, &why) || listen_once(s, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     if (redd_runtime_run(s->rt, serve_on_worker, announce, s)) {
-        (void)redd__sentence_set(&why, 0, "%s", redd_runtime_message(s->rt));
-        return fail(&why, REDD__EXIT_FAILURE);
+        if (!atomic_load(&s->error_logged))
+            redd__say(name, "%s", redd_runtime_message(s->rt));
+        return REDD__EXIT_FAILURE;
     }
     uint64_t forced = redd_runtime_forced(s->rt);
     if (forced > 0)
@@ -133,7 +138,7 @@ static int prepare_and_run(service *s)
     redd__sentence why;
     redd_runtime_options options = REDD_RUNTIME_OPTIONS_INIT;
     options.workers = s->options.workers;
-    options.logger = (redd_logger){.write = log_line, .level = REDD_LOG_WARN};
+    options.logger = (redd_logger){.write = log_line, .user = s, .level = REDD_LOG_WARN};
     if (redd__extensions_begin(&options, &s->rt, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     for (size_t i = 0; i < s->options.extensions.n; i++) {

@@ -39,7 +39,7 @@ int redd__settings_apply(redd_runtime *rt, const char *text, redd__sentence *why
     int err = redd_runtime_set(rt, name, equals + 1);
     if (err == REDD_EOPTION)
         return refuse_name(rt, name, why);
-    return err ? redd__sentence_set(why, err, "--set %s: %s", text, redd_runtime_message(rt)) : 0;
+    return err ? redd__sentence_set(why, err, "%s", redd_runtime_message(rt)) : 0;
 }
 
 typedef struct scale {
@@ -47,41 +47,27 @@ typedef struct scale {
     uint64_t factor;
 } scale;
 
-/* The largest unit that leaves a whole number. */
-static void format_scaled(uint64_t value, const scale *scales, char *buf, size_t size)
+/* In the largest unit that leaves a whole number. */
+static void format_scaled(uint64_t value, const scale *scales, const char *what, char *buf,
+                          size_t size)
 {
     while (scales->factor > 1 && (value == 0 || value % scales->factor != 0))
         scales++;
-    (void)snprintf(buf, size, "%" PRIu64 "%s", value / scales->factor, scales->suffix);
+    (void)snprintf(buf, size, "%" PRIu64 "%s%s", value / scales->factor, scales->suffix, what);
 }
 
 static void format_value(redd_unit unit, uint64_t value, char *buf, size_t size)
 {
     static const scale bytes[] = {{"g", 1 << 30}, {"m", 1 << 20}, {"k", 1 << 10}, {"", 1}};
     static const scale millis[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
-    static const scale count[] = {{"", 1}};
     if (unit == REDD_UNIT_SWITCH)
         (void)snprintf(buf, size, "%s", value ? "on" : "off");
+    else if (unit == REDD_UNIT_BYTES)
+        format_scaled(value, bytes, " bytes", buf, size);
+    else if (unit == REDD_UNIT_MILLIS)
+        format_scaled(value, millis, "", buf, size);
     else
-        format_scaled(value,
-                      unit == REDD_UNIT_BYTES    ? bytes
-                      : unit == REDD_UNIT_MILLIS ? millis
-                                                 : count,
-                      buf, size);
-}
-
-static const char *unit_name(redd_unit unit)
-{
-    switch (unit) {
-    case REDD_UNIT_BYTES:
-        return "bytes";
-    case REDD_UNIT_MILLIS:
-        return "time";
-    case REDD_UNIT_SWITCH:
-        return "on or off";
-    default:
-        return "count";
-    }
+        (void)snprintf(buf, size, "%" PRIu64, value);
 }
 
 void redd__settings_print(const redd_runtime *rt, FILE *to)
@@ -95,8 +81,7 @@ void redd__settings_print(const redd_runtime *rt, FILE *to)
             const redd_option *option = &e->options[o];
             char value[32];
             format_value(option->unit, option->default_value, value, sizeof(value));
-            (void)fprintf(to, "  %-24s %-8s %-10s %s\n", option->name, value,
-                          unit_name(option->unit), option->help);
+            (void)fprintf(to, "  %-20s %-10s %s\n", option->name, value, option->help);
         }
     }
 }
