@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+import unittest
 
 import redd
 
@@ -65,7 +66,7 @@ class Pages(redd.TemporaryCase):
         )
         redd.check_stderr(done.stderr)
         self.assertEqual(done.returncode, 0, f"{text}\n{done.stdout}{done.stderr}")
-        self.printed = done.stdout
+        self.printed = done.stdout.rstrip("\n") + "\n"  # as a block shows it
 
     def test_pages(self):
         count = 0
@@ -81,6 +82,24 @@ class Pages(redd.TemporaryCase):
                     count += 1
             self.stop()
         self.assertGreater(count, 0, "no page has a marked block")
+
+
+class CommandLinePage(unittest.TestCase):
+    """docs/cli.md says what the program says."""
+
+    def setUp(self):
+        self.page = (redd.SOURCE / "docs" / "cli.md").read_text()
+        self.help = redd.run("serve", "--help").stdout
+
+    def test_flags(self):
+        documented = re.findall(r"^\| `(--[a-z]+)", self.page, re.MULTILINE)
+        offered = re.findall(r"^  (--[a-z]+)", self.help, re.MULTILINE)
+        self.assertEqual(documented, offered)
+
+    def test_options(self):
+        documented = re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \| (\S+) \|", self.page, re.MULTILINE)
+        offered = re.findall(r"^  ([a-z_]+\.[a-z_]+) +(\S+)", self.help, re.MULTILINE)
+        self.assertEqual(documented, offered)
 
 
 if __name__ == "__main__":
