@@ -388,6 +388,31 @@ static inline void peer_open(bed *b, peer *p, act a, size_t capacity)
     memmove(p->got.data, p->got.data + sizeof WS_ANSWER - 1, p->got.len + 1);
 }
 
+/** One frame, and what the server makes of it. */
+static inline void peer_frame(peer *p, unsigned first, const void *payload, size_t len)
+{
+    bytes in = {0};
+    put(&in, first, payload, len);
+    peer_send(p, in.data, in.len);
+    bytes_free(&in);
+    peer_settle(p);
+}
+#define SEND(p, first, literal) peer_frame((p), (first), literal, sizeof(literal) - 1)
+
+static inline bool peer_got(const peer *p, const char *want, size_t len)
+{
+    return p->got.len == len && (len == 0 || memcmp(p->got.data, want, len) == 0);
+}
+/** All that came since the 101. */
+#define EXPECT_GOT(p, literal) WS_MUST(peer_got((p), literal, sizeof(literal) - 1))
+
+/** Time passes for the server, which gets turns to act on it. */
+static inline void peer_pass(peer *p, uint64_t ms)
+{
+    redd_clock_advance(p->bed->clock, ms);
+    peer_settle(p);
+}
+
 /** The client goes; the server must be done with it soon, and have told its end once. */
 static inline void peer_close(peer *p)
 {

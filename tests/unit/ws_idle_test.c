@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/** Silence: who says nothing is asked, and then let go; who is slow is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define WS_MUST(condition) assert_true(condition)
+#include "tests/unit/ws_fixture.h"
+
+#define CAPACITY (256U << 10)
+
+static void silence_is_pinged_then_ended(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bed_begin(&b);
+    b.options.idle_timeout_ms = 10000;
+    peer_open(&b, &p, ACT_ECHO, CAPACITY);
+    peer_pass(&p, 4999);
+    EXPECT_GOT(&p, "");
+    peer_pass(&p, 1);
+    EXPECT_GOT(&p, "\x89\x00");
+    peer_pass(&p, 4000);
+    SEND(&p, 0x8a, ""); /* a sign of life */
+    peer_pass(&p, 4999);
+    EXPECT_GOT(&p, "\x89\x00");
+    peer_pass(&p, 1);
+    EXPECT_GOT(&p, "\x89\x00\x89\x00");
+    peer_pass(&p, 5000);
+    EXPECT_GOT(&p, "\x89\x00\x89\x00\x88\x02\x03\xe9");
+    assert_int_equal(p.closes, 0);
+    SEND(&p, 0x88, "\x03\xe9");
+    assert_string_equal(p.log.data, "open\npong 0 \nclose 1001 sent 1001 clean ETIMEDOUT \n");
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
+static void activity_keeps_it_open(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bed_begin(&b);
+    b.options.idle_timeout_ms = 10000;
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    for (int i = 0; i < 20; i++) {
+        peer_pass(&p, 4000);
+        SEND(&p, 0x81, "still here");
+    }
+    EXPECT_GOT(&p, "");
+    assert_int_equal(p.closes, 0);
+    peer_close(&p);
+    peer_free(&p);
+
+    b.options.idle_timeout_ms = 0; /* never */
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    peer_pass(&p, 100000000);
+    EXPECT_GOT(&p, "");
+    assert_int_equal(p.closes, 0);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
+/* Bytes that lie ready when the time is over are a sign of life: a worker that was busy must not
+ * punish its peers. */
+static void readable_bytes_are_read_first(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bed_begin(&b);
+    b.options.idle_timeout_ms = 10000;
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    peer_pass(&p, 5000);
+    EXPECT_GOT(&p, "\x89\x00");
+    bytes in = {0};
+    put(&in, 0x8a, "", 0);
+    redd_slice s = redd_slice_of(in.data, in.len);
+    size_t n;
+    assert_int_equal(p.stream->vt->write(p.stream, &s, 1, &n), 0);
+    peer_pass(&p, 5000);
+    EXPECT_GOT(&p, "\x89\x00");
+    assert_string_equal(p.log.data, "open\npong 0 \n");
+    bytes_free(&in);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
+/* Who reads slowly is alive; who reads nothing is not. */
+static void silence_of_a_slow_reader(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    char *data = calloc(1, 64 << 10);
+    bed_begin(&b);
+    b.options.idle_timeout_ms = 10000;
+    b.options.max_queued = 64 << 10;
+    peer_open(&b, &p, ACT_NOTHING, 4096);
+    assert_int_equal(redd_ws_send(p.ws, REDD_WS_BINARY, redd_slice_of(data, 64 << 10)),
+                     REDD_WS_FULL);
+    for (int i = 0; i < 8; i++) {
+        char some[1024];
+        size_t n;
+        redd_clock_advance(b.clock, 4000);
+        bed_turns(&b, 3);
+        assert_int_equal(p.stream->vt->read(p.stream, some, sizeof some, &n), 0);
+        bed_turns(&b, 3);
+    }
+    assert_int_equal(p.closes, 0);
+    for (int i = 0; i < 8; i++) {
+        redd_clock_advance(b.clock, 4000);
+        bed_turns(&b, 3);
+    }
+    assert_string_equal(p.log.data, "open\nclose 1006 sent 1001 unclean ETIMEDOUT \n");
+    free(data);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(silence_is_pinged_then_ended),
+        cmocka_unit_test(activity_keeps_it_open),
+        cmocka_unit_test(readable_bytes_are_read_first),
+        cmocka_unit_test(silence_of_a_slow_reader),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
