@@ -292,6 +292,7 @@ static inline void bed_end(bed *b)
         while (!b->gone)
             (void)uv_run(&b->loop, UV_RUN_ONCE);
     }
+    (void)uv_run(&b->loop, UV_RUN_DEFAULT); /* a worker that could not start leaves it in turns */
     redd_runtime_free(b->rt);
     redd_clock_free(b->clock);
     redd_allocator_stats stats;

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/** The ops: a guest that pulls its events and calls everything by name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define WS_MUST(condition) assert_true(condition)
+#include "tests/unit/ws_fixture.h"
+
+#define CAPACITY (256U << 10)
+
+/** A server whose requests become resources, and the results of parked calls. */
+typedef struct host {
+    bed b;
+    redd_http_server *server;
+    redd_rid request;
+    redd_op_call_id done;
+    redd_value result;
+} host;
+
+static void take_request(redd_http_request *req, void *user)
+{
+    assert_int_equal(redd_http_request_to_resource(req, &((host *)user)->request), 0);
+}
+
+static void completed(redd_worker *w, const redd_op_call_id *calls, redd_value *values, size_t n,
+                      void *user)
+{
+    host *h = user;
+    (void)w; /* there is one */
+    assert_int_equal(n, 1);
+    h->done = calls[0];
+    h->result = values[0];
+}
+
+static void host_begin(host *h)
+{
+    memset(h, 0, sizeof *h);
+    bed_begin(&h->b);
+    assert_int_equal(redd_http_serve(h->b.w, NULL, NULL, take_request, h, &h->server), 0);
+    redd_op_on_completion(h->b.w, completed, h);
+}
+
+static int call(host *h, const char *name, const redd_value *argv, size_t argc, redd_value *out,
+                redd_op_call_id *id)
+{
+    redd_op_id op = redd_op_find(h->b.rt, name);
+    assert_int_not_equal(op, 0);
+    *out = redd_value_undefined();
+    return redd_op_call(h->b.w, op, argv, argc, out, id);
+}
+
+/** An op on the socket with at most two more arguments. */
+static int call_ws(host *h, const char *name, redd_rid ws, redd_value a, redd_value c, size_t more,
+                   redd_value *out)
+{
+    redd_op_call_id id = 0;
+    redd_value argv[3] = {redd_value_resource(ws), a, c};
+    int r = call(h, name, argv, 1 + more, out, &id);
+    redd_value_drop(&a);
+    redd_value_drop(&c);
+    if (r == REDD_OP_PARKED)
+        h->done = 0;
+    return r;
+}
+
+static redd_value string(host *h, const char *text)
+{
+    redd_bytes *b;
+    assert_int_equal(redd_bytes_copy(redd_worker_allocator(h->b.w), redd_slice_str(text), &b), 0);
+    return redd_value_string(b);
+}
+
+static redd_value binary(host *h, const char *text)
+{
+    redd_value v = string(h, text);
+    v.kind = REDD_BYTES;
+    return v;
+}
+
+#define NONE redd_value_undefined()
+
+static void connect_peer(host *h, peer *p, const char *request)
+{
+    redd_stream *ends[2];
+    memset(p, 0, sizeof *p);
+    p->bed = &h->b;
+    assert_int_equal(redd_stream_pair(h->b.w, CAPACITY, ends), 0);
+    p->stream = ends[0];
+    assert_int_equal(redd_http_serve_stream(h->server, ends[1]), 0);
+    peer_send(p, request, strlen(request));
+    peer_settle(p);
+    assert_int_not_equal(h->request, 0);
+}
+
+static redd_value upgrade(host *h, const char *protocol)
+{
+    redd_op_call_id id;
+    redd_value out,
+        argv[2] = {redd_value_resource(h->request), protocol ? string(h, protocol) : NONE};
+    assert_int_equal(call(h, "op_http_upgrade_websocket", argv, 2, &out, &id), 0);
+    redd_value_drop(&argv[1]);
+    assert_int_equal(redd_resource_close(h->b.w, h->request), 0);
+    h->request = 0;
+    return out;
+}
+
+static redd_rid open_peer(host *h, peer *p)
+{
+    connect_peer(h, p, WS_HANDSHAKE);
+    redd_value ws = upgrade(h, NULL);
+    assert_int_equal(ws.kind, REDD_RESOURCE);
+    peer_settle(p);
+    assert_int_equal(p->got.len, sizeof WS_ANSWER - 1);
+    p->got.len = 0;
+    return ws.as.rid;
+}
+
+/** The next event, which must be there at once. */
+static uint32_t next_event(host *h, redd_rid ws)
+{
+    redd_value out;
+    assert_int_equal(call_ws(h, "op_ws_next_event", ws, NONE, NONE, 0, &out), 0);
+    assert_int_equal(out.kind, REDD_U32);
+    return out.as.u32;
+}
+
+static void expect_text(redd_value *v, redd_kind kind, const char *text)
+{
+    assert_int_equal(v->kind, kind);
+    redd_slice s = redd_bytes_slice(v->as.bytes);
+    assert_int_equal(s.len, strlen(text));
+    assert_memory_equal(s.data, text, s.len);
+    redd_value_drop(v);
+}
+
+static void close_host(host *h, peer *p)
+{
+    if (p->stream)
+        redd_stream_close(p->stream, false);
+    p->stream = NULL;
+    bed_turns(&h->b, 4);
+    peer_free(p);
+    bed_end(&h->b);
+}
+
+static void a_conversation(void **state)
+{
+    (void)state;
+    host h;
+    peer p;
+    redd_value out;
+    host_begin(&h);
+    redd_rid ws = open_peer(&h, &p);
+
+    SEND(&p, 0x81, "text");
+    SEND(&p, 0x82, "bin");
+    SEND(&p, 0x8a, "pong");
+    assert_int_equal(next_event(&h, ws), 0);
+    assert_int_equal(call_ws(&h, "op_ws_get_buffer_as_string", ws, NONE, NONE, 0, &out), 0);
+    expect_text(&out, REDD_STRING, "text");
+    assert_int_equal(call_ws(&h, "op_ws_get_buffer", ws, NONE, NONE, 0, &out), 0);
+    assert_int_equal(out.kind, REDD_NULL); /* it was taken */
+    assert_int_equal(next_event(&h, ws), 1);
+    assert_int_equal(call_ws(&h, "op_ws_get_buffer", ws, NONE, NONE, 0, &out), 0);
+    expect_text(&out, REDD_BYTES, "bin");
+    assert_int_equal(next_event(&h, ws), 2);
+
+    assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out), REDD_OP_PARKED);
+    redd_value again;
+    assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &again), REDD_ESTATE);
+    bed_turns(&h.b, 3);
+    assert_int_equal(h.done, 0);
+    SEND(&p, 0x81, "later");
+    assert_int_not_equal(h.done, 0);
+    assert_int_equal(h.result.as.u32, 0);
+    assert_int_equal(call_ws(&h, "op_ws_get_buffer_as_string", ws, NONE, NONE, 0, &out), 0);
+    expect_text(&out, REDD_STRING, "later");
+
+    assert_int_equal(call_ws(&h, "op_ws_send_text", ws, string(&h, "hi"), NONE, 1, &out), 0);
+    assert_true(out.kind == REDD_BOOL && out.as.boolean);
+    assert_int_equal(call_ws(&h, "op_ws_get_buffered_amount", ws, NONE, NONE, 0, &out), 0);
+    assert_true(out.kind == REDD_F64 && out.as.f64 == 4);
+    assert_int_equal(call_ws(&h, "op_ws_send_binary", ws, binary(&h, "\xff"), NONE, 1, &out), 0);
+    assert_int_equal(call_ws(&h, "op_ws_send_ping", ws, NONE, NONE, 0, &out), 0);
+    assert_int_equal(call_ws(&h, "op_ws_close", ws, redd_value_u32(1005), NONE, 2, &out),
+                     UV_EINVAL);
+    assert_int_equal(
+        call_ws(&h, "op_ws_close", ws, redd_value_u32(4000), string(&h, "bye"), 2, &out), 0);
+    assert_int_equal(call_ws(&h, "op_ws_send_text", ws, string(&h, "x"), NONE, 1, &out),
+                     REDD_ECLOSED);
+    peer_settle(&p);
+    EXPECT_GOT(&p, "\x81\x02hi\x82\x01\xff\x89\x00\x88\x05\x0f\xa0"
+                   "bye");
+    SEND(&p, 0x88, "\x03\xe8well");
+    assert_int_equal(next_event(&h, ws), 1000);
+    assert_int_equal(call_ws(&h, "op_ws_get_error", ws, NONE, NONE, 0, &out), 0);
+    expect_text(&out, REDD_STRING, "well");
+    assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out), REDD_ECLOSED);
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out), REDD_ERESOURCE);
+    close_host(&h, &p);
+}
+
+static void errors_come_before_the_close(void **state)
+{
+    (void)state;
+    host h;
+    peer p;
+    redd_value out;
+    host_begin(&h);
+    redd_rid ws = open_peer(&h, &p);
+    SEND(&p, 0x81, "kept");
+    SEND(&p, 0x83, "bad");
+    assert_int_equal(next_event(&h, ws), 0);
+    assert_int_equal(next_event(&h, ws), 3);
+    assert_int_equal(call_ws(&h, "op_ws_get_error", ws, NONE, NONE, 0, &out), 0);
+    expect_text(&out, REDD_STRING, "the peer broke the protocol");
+    assert_int_equal(next_event(&h, ws), 1006);
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    close_host(&h, &p);
+}
+
+/* While nobody asks, little is kept and the peer is made to wait; nothing is lost. */
+static void events_wait_and_so_does_the_peer(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 3000 };
+    host h;
+    peer p;
+    redd_value out;
+    host_begin(&h);
+    redd_rid ws = open_peer(&h, &p);
+    char data[1000];
+    memset(data, 'm', sizeof data);
+    bytes in = {0};
+    for (int i = 0; i < MESSAGES; i++)
+        put(&in, 0x82, data, sizeof data);
+    size_t off = 0;
+    for (int stuck = 0; stuck < 20; stuck++) {
+        redd_slice s = redd_slice_of(in.data + off, in.len - off);
+        size_t n = 0;
+        if (p.stream->vt->write(p.stream, &s, 1, &n) == 0 && n)
+            stuck = 0;
+        off += n;
+        bed_turns(&h.b, 1);
+    }
+    redd_allocator_stats stats;
+    redd_counting_allocator_stats(h.b.counting, &stats);
+    assert_true(off < in.len && stats.bytes < 2U << 20);
+    redd_clock_advance(h.b.clock, 1000000); /* our silence is not the peer's */
+    for (int taken = 0; taken < MESSAGES;) {
+        redd_slice s = redd_slice_of(in.data + off, in.len - off);
+        size_t n = 0;
+        if (s.len && p.stream->vt->write(p.stream, &s, 1, &n) == 0)
+            off += n;
+        bed_turns(&h.b, 1);
+        int r = call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out);
+        if (r == REDD_OP_PARKED) {
+            while (!h.done)
+                bed_turns(&h.b, 1);
+            out = h.result;
+        }
+        assert_int_equal(out.as.u32, 1);
+        taken++;
+    }
+    bytes_free(&in);
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    close_host(&h, &p);
+}
+
+static void letting_go_ends_the_connection(void **state)
+{
+    (void)state;
+    host h;
+    peer p;
+    redd_value out;
+    host_begin(&h);
+    redd_rid ws = open_peer(&h, &p); /* with an event waiting, and a call parked */
+    assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out), REDD_OP_PARKED);
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    peer_settle(&p);
+    assert_true(p.reset);
+    assert_int_not_equal(h.done, 0);
+    assert_int_equal(h.result.as.u32, 3);
+    peer_free(&p);
+
+    connect_peer(&h, &p, WS_HANDSHAKE); /* before its open event */
+    redd_value early = upgrade(&h, NULL);
+    assert_int_equal(redd_resource_close(h.b.w, early.as.rid), 0);
+    peer_settle(&p);
+    assert_true(p.reset);
+    assert_int_equal(redd_ws_count(h.b.w), 0);
+    close_host(&h, &p);
+}
+
+static void refusals_are_null(void **state)
+{
+    (void)state;
+    host h;
+    peer p;
+    host_begin(&h);
+    connect_peer(&h, &p, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    redd_value ws = upgrade(&h, NULL);
+    assert_int_equal(ws.kind, REDD_NULL);
+    peer_settle(&p);
+    assert_memory_equal(p.got.data, "HTTP/1.1 426 ", 13);
+    redd_stream_close(p.stream, false);
+    p.stream = NULL;
+    bed_turns(&h.b, 3);
+    peer_free(&p);
+
+    connect_peer(&h, &p, WS_REQUEST "Sec-WebSocket-Protocol: a, b\r\n\r\n");
+    ws = upgrade(&h, "b");
+    assert_int_equal(ws.kind, REDD_RESOURCE);
+    peer_settle(&p);
+    assert_non_null(strstr(p.got.data, "\r\nSec-WebSocket-Protocol: b\r\n"));
+    assert_int_equal(redd_resource_close(h.b.w, ws.as.rid), 0);
+    assert_int_equal(redd_resource_count(h.b.w), 0);
+    close_host(&h, &p);
+}
+
+/* A stop drops what waits, in whatever order. */
+static void stops_with_a_guest(void **state)
+{
+    (void)state;
+    for (int parked = 0; parked < 2; parked++) {
+        host h;
+        peer p;
+        redd_value out;
+        host_begin(&h);
+        redd_rid ws = open_peer(&h, &p);
+        SEND(&p, 0x81, "one");
+        SEND(&p, 0x81, "two");
+        for (int i = 0; parked && i < 3; i++)
+            assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out),
+                             i < 2 ? 0 : REDD_OP_PARKED);
+        redd_stream_close(p.stream, false);
+        p.stream = NULL;
+        bed_stop(&h.b, REDD_STOP_FORCED);
+        while (!h.b.gone)
+            (void)uv_run(&h.b.loop, UV_RUN_ONCE);
+        peer_free(&p);
+        bed_end(&h.b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_conversation),
+        cmocka_unit_test(errors_come_before_the_close),
+        cmocka_unit_test(events_wait_and_so_does_the_peer),
+        cmocka_unit_test(letting_go_ends_the_connection),
+        cmocka_unit_test(refusals_are_null),
+        cmocka_unit_test(stops_with_a_guest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
