@@ -201,4 +201,45 @@ static const redd_extension gate_extension = {
     .worker_fini = gate_worker_fini,
 };
 
+/* --- calls and their results --- */
+
+typedef struct batch_log {
+    unsigned batches;
+    size_t n;
+    redd_op_call_id calls[128];
+    redd_value values[128];
+    size_t sizes[128]; /* of the batches */
+} batch_log;
+
+static inline void take_batch(redd_worker *w, const redd_op_call_id *calls, redd_value *values,
+                              size_t n, void *user)
+{
+    (void)w;
+    batch_log *log = user;
+    assert_true(n > 0 && log->n + n <= 128);
+    memcpy(&log->calls[log->n], calls, n * sizeof(*calls));
+    memcpy(&log->values[log->n], values, n * sizeof(*values));
+    log->n += n;
+    log->sizes[log->batches++] = n;
+}
+
+static inline void drop_values(batch_log *log)
+{
+    for (size_t i = 0; i < log->n; i++)
+        redd_value_drop(&log->values[i]);
+}
+
+static inline gate *attach_gate(fixture *f)
+{
+    fixture_attach(f, &gate_extension);
+    return redd_worker_state(f->w, "gate");
+}
+
+static inline int call_wait(fixture *f, unsigned number, redd_value result, redd_op_call_id *call)
+{
+    redd_value argv[] = {redd_value_u32(number), result};
+    redd_value out;
+    return redd_op_call(f->w, redd_op_find(f->rt, "op_gate_wait"), argv, 2, &out, call);
+}
+
 #endif

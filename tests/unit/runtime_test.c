@@ -1,128 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** The runtime over several workers: order of life, main and ready, errors, stops, posts. */
-#include <redd/redd.h>
+/** The runtime over several workers: order of life, errors, threads. */
+#include "runtime/worker/barrier.h"
+#include "tests/unit/house.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <uv.h>
-
-#include <cmocka.h>
-
-/* --- a journal that every extension of these tests writes to --- */
-
-typedef struct journal {
-    pthread_mutex_t lock;
-    char lines[128][32];
-    size_t n;
-} journal;
-
-static journal book = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void note(const char *what, const char *who, int worker)
-{
-    (void)pthread_mutex_lock(&book.lock);
-    assert_true(book.n < 128);
-    if (worker < 0)
-        (void)snprintf(book.lines[book.n++], sizeof(book.lines[0]), "%s %s", what, who);
-    else
-        (void)snprintf(book.lines[book.n++], sizeof(book.lines[0]), "%s %s@%d", what, who, worker);
-    (void)pthread_mutex_unlock(&book.lock);
-}
-
-/** Place of a line in the journal; -1 when it is not there. */
-static int place(const char *line)
-{
-    for (size_t i = 0; i < book.n; i++)
-        if (strcmp(book.lines[i], line) == 0)
-            return (int)i;
-    return -1;
-}
-
-static void assert_before(const char *first, const char *second)
-{
-    int a = place(first);
-    int b = place(second);
-    if (a < 0 || b < 0 || a >= b)
-        fail_msg("\"%s\" (%d) should stand before \"%s\" (%d)", first, a, second, b);
-}
-
-#define EXTENSION(id, ...)                                                                 \
-    static int id##_init(redd_runtime *rt, void **shared)                                  \
-    {                                                                                      \
-        (void)rt;                                                                          \
-        *shared = (void *)(uintptr_t) #id;                                                 \
-        note("init", #id, -1);                                                             \
-        return 0;                                                                          \
-    }                                                                                      \
-    static int id##_worker_init(redd_worker *w, void *shared, void **state)                \
-    {                                                                                      \
-        assert_string_equal(shared, #id);                                                  \
-        *state = w;                                                                        \
-        note("worker_init", #id, (int)redd_worker_index(w));                               \
-        return 0;                                                                          \
-    }                                                                                      \
-    static void id##_worker_stop(redd_worker *w, void *state, redd_stop_mode mode)         \
-    {                                                                                      \
-        assert_ptr_equal(state, w);                                                        \
-        assert_int_equal(mode, redd_worker_stopping(w));                                   \
-        note(mode == REDD_STOP_FORCED ? "force" : "stop", #id, (int)redd_worker_index(w)); \
-    }                                                                                      \
-    static void id##_worker_fini(redd_worker *w, void *state)                              \
-    {                                                                                      \
-        assert_ptr_equal(state, w);                                                        \
-        note("worker_fini", #id, (int)redd_worker_index(w));                               \
-    }                                                                                      \
-    static void id##_fini(redd_runtime *rt, void *shared)                                  \
-    {                                                                                      \
-        (void)rt;                                                                          \
-        assert_string_equal(shared, #id);                                                  \
-        note("fini", #id, -1);                                                             \
-    }                                                                                      \
-    static const redd_extension id = {REDD_EXTENSION_HEAD,                                 \
-                                      .name = #id,                                         \
-                                      .version = "1.0.0",                                  \
-                                      .init = id##_init,                                   \
-                                      .worker_init = id##_worker_init,                     \
-                                      .worker_stop = id##_worker_stop,                     \
-                                      .worker_fini = id##_worker_fini,                     \
-                                      .fini = id##_fini,                                   \
-                                      __VA_ARGS__};
-
-EXTENSION(ground, .n_deps = 0)
-static const redd_dependency on_ground[] = {{"ground", "1.0"}};
-EXTENSION(walls, .deps = on_ground, .n_deps = 1)
-static const redd_dependency on_walls[] = {{"walls", NULL}, {"ground", NULL}};
-EXTENSION(roof, .deps = on_walls, .n_deps = 2)
-
-static redd_runtime *house(unsigned workers)
-{
-    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
-    redd_runtime *rt;
-    o.workers = workers;
-    book.n = 0;
-    assert_int_equal(redd_runtime_new(&o, &rt), 0);
-    assert_int_equal(redd_runtime_add(rt, &roof), 0);
-    assert_int_equal(redd_runtime_add(rt, &walls), 0);
-    assert_int_equal(redd_runtime_add(rt, &ground), 0);
-    return rt;
-}
-
-static int note_main(redd_worker *w, void *user)
-{
-    (void)user;
-    note("main", "", (int)redd_worker_index(w));
-    return 0;
-}
-
-static void note_ready(redd_worker *w, void *user)
-{
-    (void)user;
-    assert_int_equal(redd_worker_index(w), 0);
-    note("ready", "", 0);
-}
+#include <signal.h>
 
 static void order_of_life(void **unused)
 {
@@ -160,10 +41,226 @@ static void order_of_life(void **unused)
     assert_int_equal(n, 3 + 9 + 3 + 1 + 9 + 9 + 3);
 }
 
+/* --- errors --- */
+
+static int init_fails_on_2(redd_worker *w, void *shared, void **state)
+{
+    (void)shared;
+    (void)state;
+    return redd_worker_index(w) == 2 ? UV_EMFILE : 0;
+}
+
+static const redd_dependency on_roof[] = {{"roof", NULL}};
+static const redd_extension faulty = {
+    REDD_EXTENSION_HEAD, .name = "faulty", .version = "1.0.0",
+    .deps = on_roof,     .n_deps = 1,      .worker_init = init_fails_on_2,
+};
+
+static void worker_init_fails(void **unused)
+{
+    (void)unused;
+    redd_runtime *rt = logged_runtime(3);
+    const redd_extension *const set[] = {&faulty, &roof, &walls, &ground};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(redd_runtime_add(rt, set[i]), 0);
+    assert_int_equal(redd_runtime_run(rt, note_main, note_ready, NULL), UV_EMFILE);
+    static const char sentence[] =
+        "worker 2: extension \"faulty\" could not start: too many open files (EMFILE)";
+    assert_string_equal(redd_runtime_message(rt), sentence);
+    assert_int_equal(n_logged, 1);
+    assert_string_equal(logged[0], sentence);
+    assert_int_equal(place("ready @0"), -1);
+    for (int i = 0; i < 3; i++) {
+        static const char *const order[] = {"force roof@%d",        "force walls@%d",
+                                            "force ground@%d",      "worker_fini roof@%d",
+                                            "worker_fini walls@%d", "worker_fini ground@%d"};
+        for (int k = 0; k < 5; k++) {
+            char a[32], b[32];
+            (void)snprintf(a, sizeof(a), order[k], i);
+            (void)snprintf(b, sizeof(b), order[k + 1], i);
+            assert_before(a, b);
+        }
+        char main[32];
+        (void)snprintf(main, sizeof(main), "main @%d", i);
+        assert_int_equal(place(main), -1);
+    }
+    redd_runtime_free(rt);
+    assert_string_equal(book.lines[book.n - 1], "fini ground");
+}
+
+static int main_fails_on_1(redd_worker *w, void *user)
+{
+    (void)note_main(w, user);
+    return redd_worker_index(w) == 1 ? UV_EADDRNOTAVAIL : 0;
+}
+
+static void main_fails(void **unused)
+{
+    (void)unused;
+    redd_runtime *rt = logged_runtime(3);
+    assert_int_equal(redd_runtime_add(rt, &ground), 0);
+    assert_int_equal(redd_runtime_run(rt, main_fails_on_1, note_ready, NULL), UV_EADDRNOTAVAIL);
+    static const char sentence[] = "worker 1: main failed: address not available (EADDRNOTAVAIL)";
+    assert_string_equal(redd_runtime_message(rt), sentence);
+    assert_string_equal(logged[0], sentence);
+    assert_int_equal(n_logged, 1);
+    assert_int_equal(place("ready @0"), -1);
+    for (int i = 0; i < 3; i++) {
+        char a[32], b[32];
+        (void)snprintf(a, sizeof(a), "main @%d", i);
+        (void)snprintf(b, sizeof(b), "force ground@%d", i);
+        assert_before(a, b);
+        (void)snprintf(a, sizeof(a), "worker_fini ground@%d", i);
+        assert_before(b, a);
+    }
+    redd_runtime_free(rt);
+}
+
+static void refused_set(void **unused)
+{
+    (void)unused;
+    redd_runtime *rt = logged_runtime(4);
+    assert_int_equal(redd_runtime_add(rt, &faulty), 0); /* without roof: fails at the seal */
+    assert_int_equal(redd_runtime_run(rt, note_main, NULL, NULL), REDD_EDEPENDENCY);
+    assert_int_equal(book.n, 0);
+    assert_int_equal(redd_runtime_run(rt, note_main, NULL, NULL), REDD_ESTATE);
+    redd_runtime_free(rt);
+}
+
+static void barrier_given_up(void **unused)
+{
+    (void)unused;
+    redd__barrier b;
+    redd__barrier_init(&b, 3); /* of three threads two could not be started */
+    redd__barrier_give_up(&b, 2);
+    assert_false(redd__barrier_arrive(&b, true));
+    redd__barrier_fini(&b);
+}
+
+/* --- threads --- */
+
+static int check_thread(redd_worker *w, void *user)
+{
+    char name[16];
+    sigset_t mask;
+    (void)user;
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+    assert_int_equal(sigismember(&mask, SIGSEGV), 0);
+    assert_int_equal(sigismember(&mask, SIGTERM), redd_worker_index(w) > 0);
+    assert_int_equal(pthread_getname_np(pthread_self(), name, sizeof(name)), 0);
+    if (redd_worker_index(w) == 1)
+        assert_string_equal(name, "redd-1");
+    else
+        assert_string_not_equal(name, "redd-0"); /* the caller's thread keeps its name */
+    return 0;
+}
+
+static void threads_of_workers(void **unused)
+{
+    (void)unused;
+    redd_runtime *rt = logged_runtime(2);
+    assert_int_equal(redd_runtime_run(rt, check_thread, NULL, NULL), 0);
+    redd_runtime_free(rt);
+}
+
+static void *run_house(void *user)
+{
+    (void)user;
+    atomic_uint drops = 0;
+    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+    redd_runtime *rt;
+    o.workers = 2;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(redd_runtime_new(&o, &rt), 0);
+        assert_int_equal(redd_runtime_run(rt, stop_in_main, NULL, &drops), 0);
+        assert_int_equal(redd_runtime_forced(rt), 2);
+        redd_runtime_free(rt);
+    }
+    assert_int_equal(drops, 40);
+    return NULL;
+}
+
+static void two_runtimes_never_meet(void **unused)
+{
+    (void)unused;
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, run_house, NULL), 0);
+    (void)run_house(NULL);
+    (void)pthread_join(other, NULL);
+}
+
+/* --- what extensions forget --- */
+
+static uv_timer_t forgotten[2];
+
+static int forget_a_handle(redd_worker *w, void *user)
+{
+    (void)user;
+    uv_timer_t *t = &forgotten[redd_worker_index(w)];
+    (void)uv_timer_init(redd_worker_loop(w), t);
+    (void)uv_timer_start(t, NULL, 1000000, 0);
+    return 0;
+}
+
+static void handles_left_open(void **unused)
+{
+    (void)unused;
+    redd_runtime *rt = logged_runtime(2);
+    assert_int_equal(redd_runtime_run(rt, forget_a_handle, stop_runtime, NULL), 0);
+    assert_int_equal(n_logged, 2);
+    assert_non_null(strstr(logged[0], ": 1 libuv handles were left open"));
+    redd_runtime_free(rt);
+}
+
+static void own_clock_is_for_one_worker(void **unused)
+{
+    (void)unused;
+    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+    redd_runtime *rt;
+    assert_int_equal(redd_virtual_clock_new(0, &o.clock), 0);
+    o.workers = 2;
+    assert_int_equal(redd_runtime_new(&o, &rt), 0);
+    assert_int_equal(redd_runtime_run(rt, NULL, NULL, NULL), UV_EINVAL);
+    assert_string_equal(redd_runtime_message(rt), "a clock of one's own allows one worker, not 2");
+    redd_runtime_free(rt);
+    o.workers = 1;
+    assert_int_equal(redd_runtime_new(&o, &rt), 0);
+    assert_int_equal(redd_runtime_run(rt, NULL, NULL, NULL), 0);
+    redd_runtime_free(rt);
+    redd_clock_free(o.clock);
+}
+
+static void options_of_another_size(void **unused)
+{
+    (void)unused;
+    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+    redd_runtime *rt;
+    o.struct_size = 0;
+    assert_int_equal(redd_runtime_new(&o, &rt), UV_EINVAL);
+    o.struct_size = sizeof(o) + 1;
+    assert_int_equal(redd_runtime_new(&o, &rt), UV_EINVAL);
+    o.struct_size = offsetof(redd_runtime_options, blocking_threads); /* an older caller's */
+    o.workers = 3;
+    o.blocking_threads = UINT32_MAX;
+    assert_int_equal(redd_runtime_new(&o, &rt), 0);
+    assert_int_equal(redd_runtime_workers(rt), 3);
+    redd_runtime_free(rt);
+    redd_runtime_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_of_life),
+        cmocka_unit_test(worker_init_fails),
+        cmocka_unit_test(main_fails),
+        cmocka_unit_test(refused_set),
+        cmocka_unit_test(barrier_given_up),
+        cmocka_unit_test(threads_of_workers),
+        cmocka_unit_test(two_runtimes_never_meet),
+        cmocka_unit_test(handles_left_open),
+        cmocka_unit_test(own_clock_is_for_one_worker),
+        cmocka_unit_test(options_of_another_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

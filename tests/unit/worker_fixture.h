@@ -18,6 +18,7 @@
 
 typedef struct fixture {
     uv_loop_t loop;
+    uv_async_t hold; /* lets a turn be a turn although nothing keeps the loop alive */
     redd_counting_allocator *counting;
     redd_clock *clock;
     redd_runtime_options options; /* for fixture_attach; a test may change it before */
@@ -40,6 +41,8 @@ static inline void fixture_init(fixture *f)
 {
     memset(f, 0, sizeof(*f));
     assert_int_equal(uv_loop_init(&f->loop), 0);
+    assert_int_equal(uv_async_init(&f->loop, &f->hold, NULL), 0);
+    uv_unref((uv_handle_t *)&f->hold);
     assert_int_equal(redd_counting_allocator_new(NULL, &f->counting), 0);
     assert_int_equal(redd_virtual_clock_new(1700000000, &f->clock), 0);
     f->options = (redd_runtime_options)REDD_RUNTIME_OPTIONS_INIT;
@@ -59,6 +62,8 @@ static inline void fixture_fini(fixture *f)
 {
     assert_int_equal(fixture_memory(f).blocks, 0);
     assert_int_equal(fixture_memory(f).bytes, 0);
+    uv_close((uv_handle_t *)&f->hold, NULL);
+    (void)uv_run(&f->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&f->loop), 0);
     redd_clock_free(f->clock);
     redd_counting_allocator_free(f->counting);
@@ -74,7 +79,9 @@ static inline void fixture_attach(fixture *f, const redd_extension *extension)
 
 static inline void fixture_turn(fixture *f)
 {
+    uv_ref((uv_handle_t *)&f->hold);
     (void)uv_run(&f->loop, UV_RUN_NOWAIT);
+    uv_unref((uv_handle_t *)&f->hold);
 }
 
 static inline void fixture_done(void *user)
