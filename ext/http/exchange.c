@@ -5,17 +5,19 @@
 
 #define MAX_EMPTY_LINES 16 /* bytes of line ends before a head (RFC 9112 2.2) */
 
-/* Skips line ends and takes a request for the head that begins. Returns 0 or the refusal's status.
- */
+/* Skips empty lines (each exactly CRLF) and takes a request for the head that begins. Returns 0 or
+ * the refusal's status. */
 static unsigned begin_head(redd__http_connection *c)
 {
-    while (c->in_pos < c->in_len && (c->in[c->in_pos] == '\r' || c->in[c->in_pos] == '\n')) {
+    while (c->in_pos < c->in_len && c->in[c->in_pos] == (c->empty_lines & 1 ? '\n' : '\r')) {
         c->in_pos++;
         if (++c->empty_lines > MAX_EMPTY_LINES)
             return 400;
     }
     if (c->in_pos == c->in_len)
         return 0;
+    if ((c->empty_lines & 1) || c->in[c->in_pos] == '\n')
+        return 400; /* llhttp would skip it */
     c->request = redd__http_request_new(c);
     if (!c->request)
         return 503;
@@ -58,6 +60,14 @@ static void dispatch(redd__http_connection *c)
         redd__http_request_settle(req);
 }
 
+/* "GET /" CRLF is HTTP/0.9, whose end llhttp would wait for. */
+static bool lacks_version(const redd__http_connection *c)
+{
+    const redd_http_request *req = c->request;
+    size_t behind = c->head_off + req->target_off + req->target_len;
+    return req->target_len > 0 && behind < c->in_len && c->in[behind] != ' ';
+}
+
 /* Returns false when input is missing. */
 static bool head_step(redd__http_connection *c)
 {
@@ -74,8 +84,10 @@ static bool head_step(redd__http_connection *c)
         status = c->refusal;
     else if (head_len > c->server->options.max_head)
         status = 431;
-    else if (got == REDD__HTTP_NEED_INPUT)
+    else if (got == REDD__HTTP_NEED_INPUT && !lacks_version(c))
         return false;
+    else if (got == REDD__HTTP_NEED_INPUT)
+        status = 400;
     if (status == 0) {
         c->request->head = c->in + c->head_off;
         c->request->head_len = (uint32_t)head_len;

@@ -16,6 +16,9 @@ typedef struct redd__http_field_facts {
  * the server sets itself. */
 int redd__http_fields_check(const redd_http_field *fields, size_t n, redd__http_field_facts *facts);
 
+/** No control byte but HTAB. */
+bool redd__http_is_value(redd_slice s);
+
 /** Writes the lines, but not Connection, which the server joins with its own; returns the end. */
 char *redd__http_fields_write(char *p, const redd_http_field *fields, size_t n);
 

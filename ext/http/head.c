@@ -131,33 +131,43 @@ static void note_field(head *h, redd_slice name, redd_slice value)
     }
 }
 
-/* uri-host [":" port], by the characters that it may have (RFC 3986 3.2). */
-static bool is_authority(redd_slice s)
+/* What a registered name or an IPv4 address may have (RFC 3986 3.2.2), one bit per byte. */
+static const uint32_t host_chars[8] = {0, 0x2bff6ff2, 0x87fffffe, 0x47fffffe, 0, 0, 0, 0};
+
+static bool is_host_char(char c)
 {
-    size_t i = 0;
+    unsigned char ch = (unsigned char)c;
+    return host_chars[ch >> 5] >> (ch & 31) & 1;
+}
+
+/* Length of the uri-host that `s` begins with, 0 for none. */
+static size_t host_length(redd_slice s)
+{
+    size_t n = 0;
     if (s.len > 0 && s.data[0] == '[') {
         const char *end = memchr(s.data, ']', s.len);
-        if (!end)
-            return false;
-        i = (size_t)(end - s.data) + 1;
-        if (strspn(s.data + 1, "0123456789abcdefABCDEFvV:.") < i - 2)
-            return false;
-    } else {
-        while (i < s.len && s.data[i] != ':') {
-            char ch = s.data[i++];
-            bool alnum = (ch >= '0' && ch <= '9') || ((ch | 0x20) >= 'a' && (ch | 0x20) <= 'z');
-            if (!alnum && !(ch != '\0' && strchr("-._~%!$&'()*+;=", ch)))
-                return false;
-        }
+        size_t inside = end ? (size_t)(end - s.data) - 1 : 0;
+        bool valid = inside && strspn(s.data + 1, "0123456789abcdefABCDEFvV:.") == inside;
+        return valid ? inside + 2 : 0;
     }
+    while (n < s.len && is_host_char(s.data[n]))
+        n++;
+    return n;
+}
+
+/* uri-host [":" port] (RFC 9110 7.2). */
+static bool is_authority(redd_slice s)
+{
+    size_t i = host_length(s);
     if (i == 0 || i == s.len)
         return i > 0;
+    if (s.data[i++] != ':')
+        return false;
     unsigned port = 0;
-    for (i++; i < s.len; i++) {
-        if (s.data[i] < '0' || s.data[i] > '9')
-            return false;
-        port = port * 10 + (unsigned)(s.data[i] - '0');
-        if (port > 65535)
+    for (; i < s.len; i++) {
+        unsigned digit = (unsigned)(s.data[i] - '0');
+        port = port * 10 + digit;
+        if (digit > 9 || port > 65535)
             return false;
     }
     return true;

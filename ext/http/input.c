@@ -12,9 +12,9 @@ bool redd__http_wants_input(const redd__http_connection *c)
 {
     switch (c->phase) {
     case REDD__HTTP_HEAD:
-        /* While output waits for the peer no further request is begun: a peer that sends but does
-         * not read costs what is in hand and no more. */
-        return c->head_begun || (c->in_pos == c->in_len && !redd_output_blocked(&c->output));
+        /* While output waits for the peer nothing further is taken from it: a peer that sends but
+         * does not read costs what is in hand and no more. */
+        return !redd_output_blocked(&c->output) && (c->head_begun || c->in_pos == c->in_len);
     case REDD__HTTP_REQUEST:
         return c->request && redd__http_body_wanted(c->request) && !c->request->body_ended &&
                c->in_pos == c->in_len;

@@ -203,7 +203,7 @@ redd__http_parsed redd__http_parse(redd__http_connection *c)
     c->in_pos += consumed;
     if (c->phase == REDD__HTTP_REQUEST &&
         !overhead_within_limit(c->request, consumed, c->request->body_received - data_before)) {
-        c->refusal = 400;
+        c->refusal = 413;
         return REDD__HTTP_GOT_ERROR;
     }
     return outcome(c);

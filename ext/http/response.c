@@ -116,22 +116,21 @@ static void answered(redd_http_request *req)
     redd__http_connection_wake(req->conn);
 }
 
-int redd_http_respond(redd_http_request *req, unsigned status, const redd_http_field *fields,
-                      size_t n, redd_slice body)
+static int respond(redd_http_request *req, unsigned status, const redd_http_field *fields, size_t n,
+                   const redd__http_field_facts *facts, redd_slice body)
 {
-    redd__http_field_facts facts;
     int rc = may_answer(req, status);
-    if (rc || (rc = redd__http_fields_check(fields, n, &facts)))
+    if (rc)
         return rc;
-    decide(req, status, &facts);
+    decide(req, status, facts);
     redd_output *o = &req->conn->output;
     redd_output_cork(o);
     bool send_body = !req->bodyless_out && body.len > 0;
     bool gather = send_body && body.len <= GATHER_MAX;
-    char *start = redd_output_reserve(o, HEAD_MAX + facts.size + (gather ? body.len : 0));
+    char *start = redd_output_reserve(o, HEAD_MAX + facts->size + (gather ? body.len : 0));
     if (!start)
         return UV_ENOMEM;
-    char *p = put_head(start, req, status, fields, n, &facts, framing_of_whole(status, body.len),
+    char *p = put_head(start, req, status, fields, n, facts, framing_of_whole(status, body.len),
                        body.len);
     if (gather)
         p = put(p, body.data, body.len);
@@ -142,11 +141,22 @@ int redd_http_respond(redd_http_request *req, unsigned status, const redd_http_f
     return 0;
 }
 
+int redd_http_respond(redd_http_request *req, unsigned status, const redd_http_field *fields,
+                      size_t n, redd_slice body)
+{
+    redd__http_field_facts facts;
+    int rc = redd__http_fields_check(fields, n, &facts);
+    return rc ? rc : respond(req, status, fields, n, &facts, body);
+}
+
 int redd_http_respond_typed(redd_http_request *req, unsigned status, const char *type,
                             redd_slice body)
 {
     redd_http_field field = {REDD_SLICE("Content-Type"), redd_slice_str(type)};
-    return redd_http_respond(req, status, &field, 1, body);
+    redd__http_field_facts facts = {.size = field.name.len + field.value.len + 4};
+    if (!redd__http_is_value(field.value))
+        return UV_EINVAL;
+    return respond(req, status, &field, 1, &facts, body);
 }
 
 int redd_http_respond_text(redd_http_request *req, unsigned status, const char *text)
