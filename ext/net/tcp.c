@@ -170,7 +170,7 @@ static int tcp_write(redd_stream *s, const redd_slice *v, size_t nv, size_t *n)
 static void tcp_interest(redd_stream *s, unsigned events)
 {
     redd__tcp *t = tcp_of(s);
-    unsigned added = events & ~(unsigned)s->interest;
+    unsigned anew = events & ~(unsigned)s->interest & (REDD_STREAM_READ | REDD_STREAM_WRITE);
     s->interest = (uint8_t)events;
     if (t->failed) { /* nothing is watched any more, and both calls have something to say */
         if (events & (REDD_STREAM_READ | REDD_STREAM_WRITE))
@@ -178,7 +178,7 @@ static void tcp_interest(redd_stream *s, unsigned events)
         return;
     }
     t->ignored = 0;
-    t->muted &= (uint8_t) ~(added & ~(unsigned)REDD_STREAM_HANGUP);
+    t->muted &= (uint8_t)~anew;
     cover_interest(t);
 }
 

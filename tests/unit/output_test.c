@@ -325,6 +325,50 @@ static void test_large_slice_is_cut(void **state)
     }
 }
 
+static void expect_error(redd_output *o, int error)
+{
+    assert_int_equal(redd_output_queued(o), 0);
+    assert_null(o->data);
+    assert_int_equal(redd_output_write(o, redd_slice_str("x")), error);
+    assert_int_equal(redd_output_write(o, redd_slice_str("")), error);
+    assert_null(redd_output_reserve(o, 1));
+    assert_int_equal(redd_output_flush(o), error);
+    redd_output_cork(o);
+    assert_int_equal(redd_output_write(o, redd_slice_str("x")), error);
+    assert_null(redd_output_reserve(o, 1));
+    assert_int_equal(redd_output_uncork(o), error);
+}
+
+/** A large slice of which nothing was sent can be refused; then what stood before it stays. */
+static void test_large_slice_without_memory(void **state)
+{
+    bench *b = *state;
+    const int takes[] = {UV_EAGAIN, 60, 100, 101};
+    for (size_t i = 0; i < 8; i++) {
+        redd_output o;
+        int take = takes[i / 2];
+        bool cork = i % 2;
+        size_t at = 0;
+        redd_output_init(&o, b->f.w, &b->k->base, 100000);
+        SCRIPT(b->k, take);
+        if (cork)
+            redd_output_cork(&o);
+        assert_int_equal(write_next(&o, &at, 100), 0);
+        redd_counting_allocator_fail_at(b->f.counting, 1, true);
+        assert_int_equal(write_next(&o, &at, 20000), UV_ENOMEM);
+        redd_counting_allocator_fail_at(b->f.counting, 0, false);
+        writable(b->k);
+        if (take > 100) {
+            expect_error(&o, UV_ENOMEM); /* cut within the slice: the connection is lost */
+        } else {
+            assert_int_equal(write_next(&o, &at, 10), 0);
+            assert_int_equal(redd_output_uncork(&o), 0);
+            expect_pattern(b->k, 110);
+        }
+        redd_output_fini(&o);
+    }
+}
+
 static void test_cork_is_taken_over(void **state)
 {
     bench *b = *state;
@@ -378,19 +422,6 @@ static void test_fini_gives_the_cork_back(void **state)
     assert_int_equal(redd_output_queued(&b->o2), 0);
     assert_int_equal(redd_output_uncork(&b->o2), 0);
     assert_int_equal(b->k->calls + b->k2->calls, 0);
-}
-
-static void expect_error(redd_output *o, int error)
-{
-    assert_int_equal(redd_output_queued(o), 0);
-    assert_null(o->data);
-    assert_int_equal(redd_output_write(o, redd_slice_str("x")), error);
-    assert_int_equal(redd_output_write(o, redd_slice_str("")), error);
-    assert_null(redd_output_reserve(o, 1));
-    assert_int_equal(redd_output_flush(o), error);
-    redd_output_cork(o);
-    assert_int_equal(redd_output_write(o, redd_slice_str("x")), error);
-    assert_int_equal(redd_output_uncork(o), error);
 }
 
 static void test_errors_stay(void **state)
@@ -683,6 +714,7 @@ int main(void)
         TEST(maximum),
         TEST(large_slice_is_not_copied),
         TEST(large_slice_is_cut),
+        TEST(large_slice_without_memory),
         TEST(cork_is_taken_over),
         TEST(taken_over_with_a_rest_or_an_error),
         TEST(fini_gives_the_cork_back),

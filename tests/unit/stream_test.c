@@ -219,6 +219,23 @@ static void reset_while_listening_for_hangup(ends *e)
     reset_is_an_error(e, REDD_STREAM_HANGUP);
 }
 
+/** What was there before the reset, if the system still gives it, and the reset follow each other
+ *  without a wait in between. */
+static void reset_behind_bytes(ends *e)
+{
+    char buf[64];
+    size_t n;
+    int rc;
+    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
+    assert_int_equal(write_text(e->s[0], "bytes"), 0);
+    close_end(e, 0, true);
+    until_ready(e, 1, REDD_STREAM_HANGUP);
+    do
+        rc = redd_stream_read(e->s[1], buf, sizeof(buf), &n);
+    while (rc == 0 && n > 0);
+    assert_int_equal(rc, UV_ECONNRESET);
+}
+
 static void reset_while_idle(ends *e)
 {
     close_end(e, 0, true);
@@ -332,6 +349,7 @@ static void hangup_is_told_once(ends *e)
     redd_stream_interest(e->s[1], 0);
     redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
     assert_quiet(e);
+    assert_int_equal(e->c[1].wakes, 1);
     redd_stream_interest(e->s[1], REDD_STREAM_READ); /* what came before it is still there */
     expect_text(e, 1, "unread");
     assert_eof(e, 1);
@@ -359,6 +377,8 @@ static void reading_turns_into_listening(ends *e)
     redd_stream_interest(e->s[1], REDD_STREAM_READ);
     turn(e->f);
     redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
+    if (e->kind == TCP) /* no call of epoll_ctl yet: most pauses are over before anything comes */
+        assert_int_equal(((redd__tcp *)(void *)e->s[1])->armed, REDD_STREAM_READ);
     assert_int_equal(write_text(e->s[0], "later"), 0);
     turns(e->f, 5);
     assert_int_equal(e->c[1].wakes, 0);
@@ -378,8 +398,14 @@ static void ignored_events_end(ends *e)
     UNTIL(e->f, e->s[1]->ready & REDD_STREAM_READ);
     turns(e->f, 500);
     assert_quiet(e);
-    expect_text(e, 1, "a");
     unsigned wakes = e->c[1].wakes;
+    redd_stream_interest(e->s[1], 0);
+    redd_stream_interest(e->s[1], REDD_STREAM_READ); /* asked anew, told anew */
+    UNTIL(e->f, e->c[1].wakes > wakes);
+    turns(e->f, 500);
+    assert_quiet(e);
+    expect_text(e, 1, "a");
+    wakes = e->c[1].wakes;
     assert_int_equal(write_text(e->s[0], "b"), 0);
     UNTIL(e->f, e->c[1].wakes > wakes);
     expect_text(e, 1, "b");
@@ -524,6 +550,7 @@ SCENARIO(half_close)
 SCENARIO(close_is_eof)
 SCENARIO(reset_while_reading)
 SCENARIO(reset_while_listening_for_hangup)
+SCENARIO(reset_behind_bytes)
 SCENARIO(reset_while_idle)
 SCENARIO(reset_then_new_interest)
 SCENARIO(backpressure)
@@ -630,6 +657,62 @@ static void test_descriptor_reuse(void **state)
     fixture_end(&f);
 }
 
+/** An error that passes: a datagram socket's peer that was not there for a while. */
+static void test_error_that_passes(void **state)
+{
+    (void)state;
+    fixture f;
+    redd_stream *s;
+    counter c = COUNTER_INIT;
+    struct sockaddr_in name = loopback(0), own;
+    socklen_t len = sizeof(name);
+    char buf[8];
+    size_t n;
+    fixture_begin(&f, 1, true);
+    int peer = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(peer, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(getsockname(peer, (struct sockaddr *)&name, &len), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&own, &len), 0);
+    assert_int_equal(close(peer), 0);
+    assert_int_equal(redd_stream_from_fd(f.w, fd, &s), 0);
+    redd_stream_wake(s, &c.base);
+    redd_stream_interest(s, REDD_STREAM_READ);
+    assert_int_equal(write_text(s, "there?"), 0);
+    UNTIL(&f, c.wakes > 0);
+    assert_int_equal(redd_stream_read(s, buf, sizeof(buf), &n), UV_ECONNREFUSED);
+    assert_int_equal(redd_stream_read(s, buf, sizeof(buf), &n), UV_EAGAIN);
+    peer = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(peer, (struct sockaddr *)&name, sizeof(name)), 0);
+    unsigned wakes = c.wakes;
+    assert_int_equal(sendto(peer, "yes", 3, 0, (struct sockaddr *)&own, len), 3);
+    UNTIL(&f, c.wakes > wakes);
+    assert_int_equal(redd_stream_read(s, buf, sizeof(buf), &n), 0);
+    assert_int_equal(n, 3);
+    assert_int_equal(close(peer), 0);
+    redd_stream_close(s, false);
+    assert_int_equal(c.refs, 0);
+    fixture_end(&f);
+}
+
+/** Tasks keep a loop alive; the sockets that they wait for do not. */
+static void test_does_not_keep_the_loop(void **state)
+{
+    (void)state;
+    fixture f;
+    ends e;
+    fixture_begin(&f, 1, true);
+    open_ends(&e, &f, TCP);
+    redd_stream_interest(e.s[0], REDD_STREAM_READ);
+    turn(&f);
+    uv_unref((uv_handle_t *)&f.watchdog);
+    assert_false(uv_loop_alive(&f.loop));
+    uv_ref((uv_handle_t *)&f.watchdog);
+    close_ends(&e);
+    fixture_end(&f);
+}
+
 /** Streams that are closed as the worker ends: their memory outlives the worker's state. */
 static void test_close_at_the_end(void **state)
 {
@@ -674,6 +757,7 @@ int main(void)
         cmocka_unit_test(test_close_is_eof),
         cmocka_unit_test(test_reset_while_reading),
         cmocka_unit_test(test_reset_while_listening_for_hangup),
+        cmocka_unit_test(test_reset_behind_bytes),
         cmocka_unit_test(test_reset_while_idle),
         cmocka_unit_test(test_reset_then_new_interest),
         cmocka_unit_test(test_backpressure),
@@ -691,6 +775,8 @@ int main(void)
         cmocka_unit_test(test_ring_wraps),
         cmocka_unit_test(test_many_slices),
         cmocka_unit_test(test_descriptor_reuse),
+        cmocka_unit_test(test_error_that_passes),
+        cmocka_unit_test(test_does_not_keep_the_loop),
         cmocka_unit_test(test_close_at_the_end),
         cmocka_unit_test(test_read_buffer),
         cmocka_unit_test(test_size),
