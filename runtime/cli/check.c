@@ -73,7 +73,7 @@ static int check(checking *c, redd__sentence *why)
 int redd__command_check(int argc, char **argv)
 {
     checking c = {.rt = NULL};
-    redd__sentence why;
+    redd__sentence why = {""};
     int code = REDD__EXIT_OK;
     if (redd__extension_options_parse(&c.options, true, argc, argv, &why))
         code = REDD__EXIT_USAGE;

@@ -74,7 +74,7 @@ static int list(const redd__extension_options *options, redd_runtime **rt, redd_
 int redd__command_ops(int argc, char **argv)
 {
     redd__extension_options options;
-    redd__sentence why;
+    redd__sentence why = {""};
     redd_runtime *rt = NULL;
     int code = REDD__EXIT_OK;
     if (redd__extension_options_parse(&options, false, argc, argv, &why))

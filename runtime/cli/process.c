@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static int start(char *const argv[], int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -26,7 +24,7 @@ static int start(char *const argv[], int out, int err, pid_t *pid)
 
 int redd__process_run(char *const argv[], int out, int err)
 {
-    pid_t pid;
+    pid_t pid = 0;
     int failed = start(argv, out, err, &pid);
     if (failed)
         return failed;

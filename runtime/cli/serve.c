@@ -118,7 +118,7 @@ static int load_app(service *s, redd__sentence *why)
 
 static int run(service *s)
 {
-    redd__sentence why;
+    redd__sentence why = {""};
     if (load_app(s, &why) || listen_once(s, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     if (redd_runtime_run(s->rt, serve_on_worker, announce, s)) {
@@ -135,7 +135,7 @@ static int run(service *s)
 /* Everything that the command line says about extensions; then either the help or the service. */
 static int prepare_and_run(service *s)
 {
-    redd__sentence why;
+    redd__sentence why = {""};
     redd_runtime_options options = REDD_RUNTIME_OPTIONS_INIT;
     options.workers = s->options.workers;
     options.logger = (redd_logger){.write = log_line, .user = s, .level = REDD_LOG_WARN};
@@ -159,7 +159,7 @@ static int prepare_and_run(service *s)
 int redd__command_serve(int argc, char **argv)
 {
     service s = {.rt = NULL};
-    redd__sentence why;
+    redd__sentence why = {""};
     int code = redd__serve_options_parse(&s.options, argc, argv, &why)
                    ? fail(&why, REDD__EXIT_USAGE)
                    : prepare_and_run(&s);

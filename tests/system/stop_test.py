@@ -91,6 +91,41 @@ class Stop(redd.TemporaryCase):
             text = server.stop()
         self.assertRegex(text, r"redd serve: stopped; \d+ tasks? did not end in time and (was|were) dropped\n$")
 
+    def test_upgrades_in_the_race_with_a_stop(self):
+        """Nothing outlives the drain: who got in is told 1001, the others are refused."""
+
+        async def client(server, counts):
+            while True:
+                try:
+                    ws = await websockets.connect(server.url("/", "ws"))
+                except (OSError, websockets.InvalidHandshake) as refusal:
+                    status = getattr(refusal, "status_code", None)
+                    self.assertIn(status, (None, 503), refusal)
+                    if status is None and not isinstance(refusal, websockets.InvalidMessage):
+                        return  # nobody listens any more
+                    continue
+                counts["opened"] += 1
+                if counts["opened"] == 100:
+                    server.send()
+                if counts["opened"] % 2:
+                    await ws.close()
+                else:
+                    await ws.wait_closed()
+                    self.assertEqual(ws.close_code, 1001)
+                    counts["told"] += 1
+
+        async def scene(server):
+            counts = {"opened": 0, "told": 0}
+            clients = (client(server, counts) for _ in range(60))
+            await asyncio.wait_for(asyncio.gather(*clients), redd.PATIENCE)
+            self.assertGreaterEqual(counts["opened"], 100)
+            self.assertGreater(counts["told"], 20)
+
+        for _ in range(5):
+            server = self.serve(redd.EXAMPLES / "echo.c", "--parallel=2")
+            asyncio.run(scene(server))
+            self.assertNotIn("did not end in time", server.wait())
+
     def test_start_and_stop_under_load(self):
         server = self.serve(redd.EXAMPLES / "echo.c", "--parallel=2")
         wrk = subprocess.Popen(
