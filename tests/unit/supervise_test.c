@@ -22,10 +22,8 @@ static void *stop_gracefully_then_by_force(void *user)
 static void stop_from_another_thread(redd_worker *w, void *user)
 {
     (void)user;
-    static pthread_t thread;
     assert_int_equal(
-        pthread_create(&thread, NULL, stop_gracefully_then_by_force, redd_worker_runtime(w)), 0);
-    (void)pthread_detach(thread);
+        pthread_create(&stopper, NULL, stop_gracefully_then_by_force, redd_worker_runtime(w)), 0);
 }
 
 static void graceful_then_forced(void **unused)
