@@ -6,7 +6,8 @@ set -euo pipefail
 build=$(realpath "${1:?usage: check_symbols.sh BUILD_FOLDER}")
 . "$(dirname "$0")/sources.sh"
 
-exported() { nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u; }
+# Names with two underscores in front belong to the toolchain (sanitizers, gcov).
+exported() { nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $3); print $3 }' | grep -v '^__' | sort -u; }
 
 # A declaration's name stands before "(" when it is a function, before its end when it is an object.
 declared() {
