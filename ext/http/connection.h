@@ -45,6 +45,7 @@ struct redd__http_connection {
     /* What the last run of the parser met. */
     bool head_done;
     bool message_done;
+    char last_byte;   /* that the parser took */
     bool in_value;    /* the last span was part of a field value */
     uint16_t refusal; /* status with which a callback stopped the parser */
     redd_slice piece;

@@ -99,8 +99,12 @@ static int on_body(llhttp_t *parser, const char *at, size_t len)
     return HPE_PAUSED;
 }
 
+/* Whether another message may follow was decided by the head; llhttp would let trailers change it.
+ */
 static int on_message_complete(llhttp_t *parser)
 {
+    parser->flags &= (uint16_t)~F_CONNECTION_CLOSE;
+    parser->flags |= F_CONNECTION_KEEP_ALIVE;
     connection_of(parser)->message_done = true;
     return HPE_PAUSED;
 }
@@ -181,6 +185,14 @@ static redd__http_parsed outcome(redd__http_connection *c)
     return REDD__HTTP_NEED_INPUT;
 }
 
+/* llhttp also takes a bare LF for the empty line behind the last chunk or the trailers. */
+static bool body_end_is_bare(const redd__http_connection *c, const char *from, size_t consumed)
+{
+    if (!c->request->chunked || !c->message_done)
+        return false;
+    return (consumed > 1 ? from[consumed - 2] : c->last_byte) != '\r';
+}
+
 redd__http_parsed redd__http_parse(redd__http_connection *c)
 {
     const char *from = c->in + c->in_pos;
@@ -201,6 +213,12 @@ redd__http_parsed redd__http_parse(redd__http_connection *c)
     if (err == HPE_PAUSED)
         llhttp_resume(&c->parser);
     c->in_pos += consumed;
+    if (body_end_is_bare(c, from, consumed)) {
+        c->refusal = 400;
+        return REDD__HTTP_GOT_ERROR;
+    }
+    if (consumed > 0)
+        c->last_byte = from[consumed - 1];
     if (c->phase == REDD__HTTP_REQUEST &&
         !overhead_within_limit(c->request, consumed, c->request->body_received - data_before)) {
         c->refusal = 413;
