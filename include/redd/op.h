@@ -76,8 +76,9 @@ REDD_API int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv,
 /** Drops a parked call; no completion comes. UV_ENOENT when there is none of that id. */
 REDD_API int redd_op_cancel(redd_worker *w, redd_op_call_id call);
 
-/** Gets all calls that ended since the last batch, once per loop turn; errors are values of kind
- *  REDD_ERROR. The values belong to the receiver. */
+/** Gets all calls that ended in one pass over the worker's tasks, as one batch; errors are values
+ * of kind REDD_ERROR. The values belong to the receiver. It may call ops: what these end with, if
+ * not at once, comes in a later batch. A forced stop ends parked calls with UV_ECANCELED. */
 typedef void (*redd_op_completion_fn)(redd_worker *w, const redd_op_call_id *calls,
                                       redd_value *values, size_t n, void *user);
 /** Without one, results of parked calls are dropped. */

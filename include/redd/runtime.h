@@ -39,12 +39,12 @@ REDD_API int redd_runtime_new(const redd_runtime_options *options, redd_runtime 
 REDD_API void redd_runtime_free(redd_runtime *rt);
 
 /** Adds a linked-in extension. On an error redd_runtime_message tells in a sentence: REDD_EABI,
- *  REDD_EDUPLICATE (extension, op or option; the sentence names both sides), REDD_ESEALED. The
- *  extension must outlive the runtime. */
+ *  UV_EINVAL (malformed), REDD_EDUPLICATE (extension, op or option; the sentence names both sides),
+ *  REDD_ESEALED, UV_ENOMEM. The extension must outlive the runtime. */
 REDD_API int redd_runtime_add(redd_runtime *rt, const redd_extension *extension);
-/** Loads a shared object and adds its extension. As redd_runtime_add, and UV_ENOENT or
- * REDD_ESYMBOL. A refused object leaves nothing behind but its mapping; an object is never unloaded
- * once its extension was added. */
+/** Loads a shared object and adds its extension. As redd_runtime_add, and UV_ENOENT, UV_EINVAL (no
+ *  shared object, or one that the system cannot link), REDD_ESYMBOL. A refused object leaves
+ * nothing behind but its mapping; an object is never unloaded once its extension was added. */
 REDD_API int redd_runtime_load(redd_runtime *rt, const char *path);
 
 /** Sets an option from text. REDD_EOPTION, REDD_EVALUE (the message names the option, the value and

@@ -2,6 +2,8 @@
 /** One worker on the caller's loop. */
 #include "runtime/worker/worker.h"
 
+#include <assert.h>
+
 int redd_runtime_attach(redd_runtime *rt, uv_loop_t *loop, redd_worker **out)
 {
     redd_worker *w;
@@ -26,6 +28,7 @@ int redd_runtime_attach(redd_runtime *rt, uv_loop_t *loop, redd_worker **out)
 
 void redd_worker_detach(redd_worker *w, redd_stop_mode mode, void (*done)(void *user), void *user)
 {
+    assert(w->attached);
     if (!w->detached) {
         w->detached = true;
         w->done = done;

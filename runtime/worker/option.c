@@ -29,6 +29,18 @@ static const unit units[] = {
     [REDD_UNIT_MILLIS] = {"a time", ", such as 250ms, 30s or 2m", times, 4, 1000},
 };
 
+static bool in_range(const redd_option *o, uint64_t n)
+{
+    return n >= o->min && n <= o->max;
+}
+
+bool redd__option_valid(const redd_option *o)
+{
+    if (o->unit == REDD_UNIT_SWITCH)
+        return o->default_value <= 1;
+    return (size_t)o->unit < sizeof(units) / sizeof(units[0]) && in_range(o, o->default_value);
+}
+
 static bool factor_of(const unit *u, const char *text, uint64_t *factor)
 {
     *factor = u->bare;
@@ -69,7 +81,7 @@ int redd__option_parse(const redd_option *o, const char *text, uint64_t *out)
         return 0;
     }
     uint64_t n;
-    if (!parse_number(&units[o->unit], text, &n) || n < o->min || n > o->max)
+    if (!parse_number(&units[o->unit], text, &n) || !in_range(o, n))
         return REDD_EVALUE;
     *out = n;
     return 0;

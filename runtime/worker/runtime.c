@@ -90,20 +90,34 @@ static int check_open(redd_runtime *rt, redd__message *m)
     return redd__message_fail(m, REDD_ESEALED, "%s", redd_error_text(REDD_ESEALED));
 }
 
+/** The owner of an option of that name: another extension, or `x` itself among its first `n`. */
+static const redd_extension *option_owner(const redd_runtime *rt, const redd_extension *x, size_t n,
+                                          const char *name)
+{
+    const redd__setting *taken = redd__settings_find(&rt->settings, name);
+    if (taken)
+        return taken->owner;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(x->options[i].name, name) == 0)
+            return x;
+    return NULL;
+}
+
 static int check_options(const redd_runtime *rt, const redd_extension *x, redd__message *m)
 {
     for (size_t i = 0; i < x->n_options; i++) {
         const redd_option *o = &x->options[i];
-        const redd__setting *taken = redd__settings_find(&rt->settings, o->name);
-        const char *owner = taken ? taken->owner->name : NULL;
-        for (size_t k = 0; !owner && k < i; k++)
-            if (strcmp(x->options[k].name, o->name) == 0)
-                owner = x->name;
+        if (!redd__option_valid(o))
+            return redd__message_fail(m, UV_EINVAL,
+                                      "option \"%s\" of extension \"%s\" has a wrong unit, range "
+                                      "or default",
+                                      o->name, x->name);
+        const redd_extension *owner = option_owner(rt, x, i, o->name);
         if (owner)
             return redd__message_fail(
                 m, REDD_EDUPLICATE,
                 "option \"%s\" of extension \"%s\" is there already, in extension \"%s\"", o->name,
-                x->name, owner);
+                x->name, owner->name);
     }
     return 0;
 }

@@ -28,6 +28,8 @@ redd__setting *redd__settings_find(const redd__settings *s, const char *name);
 /** REDD_EOPTION, REDD_EVALUE. */
 int redd__settings_set(redd__settings *s, const char *name, const char *value, redd__message *m);
 
+/** Whether its unit is one, and its default within its range. */
+bool redd__option_valid(const redd_option *o);
 /** Text to value, range included. REDD_EVALUE. */
 int redd__option_parse(const redd_option *o, const char *text, uint64_t *out);
 /** What redd__option_parse takes: "a size from 1k to 16m, such as 64k". */

@@ -45,14 +45,22 @@ static void drop_tasks(redd_worker *w)
     atomic_fetch_add(&w->rt->forced, n);
 }
 
-/** The end, whatever is left. Resources go before the extensions that they belong to. */
+/** Resources before tasks: their closing may end some, or begin some. */
+static void drop_all(redd_worker *w)
+{
+    redd__resources_close_all(&w->host.resources);
+    drop_tasks(w);
+}
+
+/** The end, whatever is left. Nothing of an extension may be there when its worker_fini has run:
+ *  what the host begins on the last batch of results is dropped as well. */
 static void finish(redd_worker *w)
 {
     w->finishing = true;
     redd_timer_stop(&w->drain);
-    redd__resources_close_all(&w->host.resources);
-    drop_tasks(w);
+    drop_all(w);
     redd__ops_deliver(w);
+    drop_all(w);
     for (size_t i = w->n_started; i-- > 0;) {
         const redd_extension *x = w->rt->extensions.items[i];
         if (x->worker_fini)

@@ -252,6 +252,30 @@ static void forced_stop_tells_the_host(void **state)
     assert_int_equal(log.values[0].as.i32, UV_ECANCELED);
 }
 
+/** The host parks a call for each that ends, as long as it can. */
+static void park_again(redd_worker *w, const redd_op_call_id *calls, redd_value *values, size_t n,
+                       void *user)
+{
+    (void)calls;
+    (void)values;
+    fixture *f = user;
+    assert_int_equal(n, 1);
+    assert_int_equal(call_wait(f, 1, redd_value_null(), NULL), REDD_OP_PARKED);
+    assert_non_null(redd_worker_state(w, "gate"));
+}
+
+static void last_batch_begins_more(void **state)
+{
+    fixture *f = *state;
+    (void)attach_gate(f);
+    redd_op_on_completion(f->w, park_again, f);
+    assert_int_equal(call_wait(f, 0, redd_value_null(), NULL), REDD_OP_PARKED);
+    redd_worker_detach(f->w, REDD_STOP_FORCED, fixture_done, f);
+    fixture_await_done(f); /* the second call is gone before worker_fini frees what it uses */
+    assert_int_equal(redd_runtime_forced(f->rt), 2);
+    redd_runtime_free(f->rt);
+}
+
 static void nobody_listens(void **state)
 {
     fixture *f = *state;
@@ -280,6 +304,7 @@ int main(void)
         TEST(cancel_woken),
         TEST(cancel_from_within_a_poll),
         TEST(forced_stop_tells_the_host),
+        TEST(last_batch_begins_more),
         TEST(nobody_listens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

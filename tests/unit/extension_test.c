@@ -113,6 +113,25 @@ static void malformed_ops(void **state)
     assert_add(f, &x, 0, "");
 }
 
+static void malformed_options(void **state)
+{
+    fixture *f = *state;
+    static const redd_option wrong[] = {
+        {"x.o", "no unit", (redd_unit)17, 1, 0, 2},
+        {"x.o", "no unit", (redd_unit)-1, 1, 0, 2},
+        {"x.o", "below", REDD_UNIT_BYTES, 0, 1, 2},
+        {"x.o", "above", REDD_UNIT_COUNT, 3, 1, 2},
+        {"x.o", "neither on nor off", REDD_UNIT_SWITCH, 2, 0, 2},
+    };
+    x = plain("x", NULL, 0);
+    x.n_options = 1;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        x.options = &wrong[i];
+        assert_add(f, &x, UV_EINVAL,
+                   "option \"x.o\" of extension \"x\" has a wrong unit, range or default");
+    }
+}
+
 static void duplicates(void **state)
 {
     fixture *f = *state;
@@ -234,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(malformed),
         TEST(malformed_ops),
+        TEST(malformed_options),
         TEST(duplicates),
         TEST(order_of_addition_where_free),
         TEST(rings),

@@ -188,7 +188,10 @@ static inline int spawn_forever(redd_worker *w, void *user)
     assert_non_null(e);
     e->base.vt = &vt;
     e->drops = user;
-    return redd_spawn(redd_worker_executor(w), &e->base, NULL);
+    int rc = redd_spawn(redd_worker_executor(w), &e->base, NULL);
+    if (rc < 0)
+        redd_free(redd_allocator_default(), e, sizeof(*e));
+    return rc;
 }
 
 static inline void stop_runtime(redd_worker *w, void *user)

@@ -4,6 +4,13 @@
 
 #include <sched.h>
 
+static void ignore_log(redd_log_level level, redd_slice line, void *user)
+{
+    (void)level;
+    (void)line;
+    (void)user;
+}
+
 /* --- stops --- */
 
 static pthread_t stopper;
@@ -83,6 +90,38 @@ static void stop_from_main(void **unused)
     assert_int_equal(redd_runtime_run(rt, stop_in_main, NULL, &drops), 0);
     assert_int_equal(drops, 3);
     redd_runtime_free(rt);
+}
+
+/** Whatever allocation fails, of whichever worker: no worker waits for one that cannot come. */
+static void memory_fails_anywhere(void **unused)
+{
+    (void)unused;
+    redd_counting_allocator *counting;
+    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+    redd_allocator_stats stats;
+    assert_int_equal(redd_counting_allocator_new(NULL, &counting), 0);
+    o.allocator = redd_counting_allocator_hook(counting);
+    o.workers = 3;
+    o.logger.write = ignore_log;
+    unsigned failed = 0, succeeded = 0;
+    for (uint64_t n = 1; succeeded < 3; n++) {
+        redd_runtime *rt;
+        atomic_uint drops = 0;
+        redd_counting_allocator_fail_at(counting, n, n % 2 == 0);
+        int rc = redd_runtime_new(&o, &rt);
+        if (rc == 0) {
+            rc = redd_runtime_run(rt, stop_in_main, NULL, &drops);
+            assert_true(rc == 0 || strlen(redd_runtime_message(rt)) > 0);
+            redd_runtime_free(rt);
+        }
+        assert_true(rc == 0 || rc == UV_ENOMEM);
+        *(rc == 0 ? &succeeded : &failed) += 1;
+        redd_counting_allocator_fail_at(counting, 0, false);
+        redd_counting_allocator_stats(counting, &stats);
+        assert_int_equal(stats.blocks, 0);
+    }
+    assert_true(failed > 10);
+    redd_counting_allocator_free(counting);
 }
 
 /* --- posts between workers --- */
@@ -223,6 +262,7 @@ int main(void)
         cmocka_unit_test(drain_timeout),
         cmocka_unit_test(stop_before_run),
         cmocka_unit_test(stop_from_main),
+        cmocka_unit_test(memory_fails_anywhere),
         cmocka_unit_test(posts_keep_the_run_going),
         cmocka_unit_test(posts_from_four_threads_into_the_end),
     };
