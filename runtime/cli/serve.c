@@ -10,6 +10,7 @@
 #include <redd/worker.h>
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -121,6 +122,7 @@ static int run(service *s)
     redd__sentence why = {""};
     if (load_app(s, &why) || listen_once(s, &why))
         return fail(&why, REDD__EXIT_FAILURE);
+    (void)signal(SIGPIPE, SIG_IGN); /* whoever read our stderr may go before we do */
     if (redd_runtime_run(s->rt, serve_on_worker, announce, s)) {
         if (!atomic_load(&s->error_logged))
             redd__say(name, "%s", redd_runtime_message(s->rt));
@@ -128,7 +130,8 @@ static int run(service *s)
     }
     uint64_t forced = redd_runtime_forced(s->rt);
     if (forced > 0)
-        redd__say(name, "stopped; %" PRIu64 " tasks did not end in time and were dropped", forced);
+        redd__say(name, "stopped; tasks that did not end in time and were dropped: %" PRIu64,
+                  forced);
     return REDD__EXIT_OK;
 }
 

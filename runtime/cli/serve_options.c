@@ -109,6 +109,11 @@ static int take_host(redd__serve_options *o, const char *value, redd__sentence *
 
 static int take_app(redd__serve_options *o, const char *path, redd__sentence *why)
 {
+    unsigned number;
+    if (parse_number(path, MAX_WORKERS, &number)) /* as in "--parallel 4" */
+        return redd__sentence_set(why, REDD_EVALUE,
+                                  "unexpected %s: a number of workers is written as --parallel=%s",
+                                  path, path);
     if (o->app)
         return redd__sentence_set(why, REDD_EVALUE, "one APP is served, but %s and %s are named",
                                   o->app, path);

@@ -47,6 +47,14 @@ class CommandLine(redd.TemporaryCase):
     def test_operands(self):
         self.refused(2, "redd serve: no APP is named: expected a .c file or a shared object", "serve")
         self.refused(2, "redd serve: one APP is served, but a.c and b.c are named", "serve", "a.c", "b.c")
+        self.refused(
+            2,
+            "redd serve: unexpected 4: a number of workers is written as --parallel=4",
+            "serve",
+            "--parallel",
+            "4",
+            "a.c",
+        )
         self.refused(2, "redd check: one APP is checked, but a.c and b.c are named", "check", "a.c", "b.c")
         self.refused(2, "redd ops: unexpected a.c: extensions are named by --ext", "ops", "a.c")
         self.refused(1, "redd serve: cannot read --no.c: no such file or directory", "serve", "--", "--no.c")

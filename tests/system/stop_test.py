@@ -89,7 +89,19 @@ class Stop(redd.TemporaryCase):
             sock.sendall(b"GET /never HTTP/1.1\r\nHost: x\r\n\r\n")
             redd.read_until(sock, b"begin\n")
             text = server.stop()
-        self.assertRegex(text, r"redd serve: stopped; \d+ tasks? did not end in time and (was|were) dropped\n$")
+        self.assertRegex(text, r"\nredd serve: stopped; tasks that did not end in time and were dropped: [1-9]\d*\n$")
+
+    def test_a_reader_of_stderr_that_leaves(self):
+        process = subprocess.Popen(
+            [redd.PROGRAM, "serve", "--host=127.0.0.1", "--port=0", redd.EXAMPLES / "hello.c"],
+            env=redd.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertIn("Listening", process.stderr.readline())
+        process.stderr.close()
+        process.terminate()
+        self.assertEqual(process.wait(redd.PATIENCE), 0)
 
     def test_upgrades_in_the_race_with_a_stop(self):
         """Nothing outlives the drain: who got in is told 1001, the others are refused."""
