@@ -48,6 +48,12 @@ bool redd__http_body_wanted(const redd_http_request *req)
     return req->read_fn != NULL;
 }
 
+bool redd__http_body_is_small(const redd_http_request *req)
+{
+    uint64_t left = (uint64_t)req->body_length - req->body_received;
+    return req->body_length >= 0 && left <= REDD__HTTP_DISCARD_MAX && !req->expects_continue;
+}
+
 static void give(redd_http_request *req, redd_slice data, bool last)
 {
     redd_http_read_fn fn = req->read_fn;
@@ -109,6 +115,11 @@ static void give_piece(redd__http_connection *c, redd_http_request *req)
 bool redd__http_body_step(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
+    if (req->body_length > 0 && (uint64_t)req->body_length > req->body_max) {
+        c->refusal = 413;
+        fail(c, req);
+        return true;
+    }
     if (req->expects_continue)
         proceed(c, req);
     if (req->body_ended) {

@@ -26,16 +26,16 @@ static void notify_drain(redd__http_connection *c)
     if (!req || !req->full || redd_output_queued(&c->output) > c->server->options.max_queued / 4)
         return;
     req->full = false;
-    if (req->drain_fn)
+    if (req->drain_fn) {
         req->drain_fn(req, req->drain_user);
+        c->poll_again = true;
+    }
 }
 
 static void send_output(redd__http_connection *c)
 {
     size_t before = redd_output_queued(&c->output);
-    if (before == 0)
-        return;
-    int rc = redd_output_uncork(&c->output);
+    int rc = redd_output_uncork(&c->output); /* also tells what failed since the last poll */
     if (rc && rc != UV_EAGAIN)
         redd__http_connection_lose(c, rc);
     else if (redd_output_queued(&c->output) < before)
@@ -76,12 +76,11 @@ static void run(redd__http_connection *c)
 }
 
 /* What the end of a write may have made possible. */
-static bool can_go_on(const redd__http_connection *c)
+static bool can_go_on(redd__http_connection *c)
 {
     if (c->phase == REDD__HTTP_HEAD)
         return !redd_output_blocked(&c->output) && !c->head_begun && c->in_pos < c->in_len;
-    return c->phase == REDD__HTTP_REQUEST && c->request && c->request->end_fn &&
-           c->request->answer == REDD__HTTP_ANSWERED && redd__http_response_is_out(c);
+    return c->phase == REDD__HTTP_REQUEST && c->request && redd__http_can_finish(c);
 }
 
 static void set_interest(redd__http_connection *c)
@@ -109,8 +108,9 @@ static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *
     redd__http_set_deadline(c);
     c->progress = false;
     bool readable = redd__http_wants_input(c) && (c->stream->ready & REDD_STREAM_READ);
-    if (readable || can_go_on(c))
+    if (readable || c->poll_again || can_go_on(c))
         redd_waker_wake(waker);
+    c->poll_again = false;
     return REDD_PENDING;
 }
 
@@ -166,6 +166,8 @@ int redd__http_connection_new(redd_http_server *server, redd_stream *stream)
 void redd__http_connection_close(redd__http_connection *c)
 {
     c->closing = true;
+    if (redd__http_wants_input(c))
+        c->stream->ready |= REDD_STREAM_READ; /* a request that has come is still answered */
     redd__http_connection_wake(c);
 }
 

@@ -53,6 +53,7 @@ struct redd__http_connection {
     uint8_t phase;
     uint8_t wait;
     bool polling;
+    bool poll_again;  /* a drain function ran after the rest of the poll */
     bool progress;    /* since the deadline was last set */
     bool closing;     /* graceful: the response in hand is the last */
     bool overdue;     /* the timer found the deadline passed */
@@ -89,8 +90,8 @@ static inline void redd__http_connection_wake(redd__http_connection *c)
 void redd__http_advance(redd__http_connection *c);
 /** Error response, end of the request in hand, lingering close. */
 void redd__http_connection_refuse(redd__http_connection *c, unsigned status);
-/** The response that an end function waits for is with the system (or nobody waits for it). */
-bool redd__http_response_is_out(const redd__http_connection *c);
+/** The request in hand can come to its end. */
+bool redd__http_can_finish(redd__http_connection *c);
 
 /* --- input.c --- */
 
@@ -138,6 +139,8 @@ unsigned redd__http_head_check(redd__http_connection *c, redd_http_request *req)
 
 /** True while somebody waits for body bytes. */
 bool redd__http_body_wanted(const redd_http_request *req);
+/** What is left of the body is cheap to read and drop. */
+bool redd__http_body_is_small(const redd_http_request *req);
 /** Parses input into the read in work. Returns false when input is missing. */
 bool redd__http_body_step(redd__http_connection *c);
 

@@ -52,6 +52,7 @@ void redd__http_judge(redd__http_connection *c)
         body_timed_out(c);
         break;
     case REDD__HTTP_WAIT_IDLE:
+    case REDD__HTTP_WAIT_LINGER:
         c->phase = REDD__HTTP_CLOSED;
         break;
     default:

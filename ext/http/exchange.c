@@ -23,6 +23,7 @@ static unsigned begin_head(redd__http_connection *c)
         return 503;
     c->head_off = c->in_pos;
     c->head_begun = true;
+    c->progress = true;
     c->head_done = c->message_done = c->in_value = false;
     c->empty_lines = 0;
     return 0;
@@ -48,12 +49,9 @@ static void dispatch(redd__http_connection *c)
     req->refs++; /* the handler may end the request, by an upgrade or by closing the server */
     c->server->handler(req, c->server->user);
     req->refs--;
-    if (req->conn && !redd__http_request_expected(req)) {
-        redd_log(redd_worker_logger(req->state->worker), REDD_LOG_WARN,
-                 "http: the handler neither answered nor kept the request");
-        (void)redd_http_respond(req, 500, NULL, 0, redd_slice_of(NULL, 0));
-    }
-    bool lives_on = req->conn ? req->refs > 1 || req->answer != REDD__HTTP_ANSWERED : req->refs > 0;
+    bool lives_on = req->conn
+                        ? redd__http_request_expected(req) || req->answer != REDD__HTTP_ANSWERED
+                        : req->refs > 0;
     if (lives_on && redd__http_request_retain(req))
         redd__http_connection_break(c);
     if (!req->conn)
@@ -100,22 +98,54 @@ static bool head_step(redd__http_connection *c)
     return true;
 }
 
-bool redd__http_response_is_out(const redd__http_connection *c)
+/* What an end function is told of is with the system, or has failed. */
+static bool response_is_out(redd__http_connection *c)
 {
-    return !c->request->end_fn || redd_output_queued(&c->output) == 0;
+    return !c->request->end_fn ||
+           (redd_output_queued(&c->output) == 0 && redd_output_flush(&c->output) == 0);
+}
+
+bool redd__http_can_finish(redd__http_connection *c)
+{
+    const redd_http_request *req = c->request;
+    return req->answer == REDD__HTTP_ANSWERED && !req->read_fn &&
+           (req->body_ended || req->close_after) && response_is_out(c);
+}
+
+/* The response is given and nobody reads the body any more. */
+static void leave_body(redd_http_request *req)
+{
+    if (redd__http_body_is_small(req))
+        req->read_mode = REDD__HTTP_READ_DISCARD;
+    else
+        req->close_after = true;
 }
 
 /* Returns true when the request in hand is over. */
 static bool finish_step(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
-    if (req->answer != REDD__HTTP_ANSWERED || req->read_fn || !redd__http_response_is_out(c))
-        return false;
-    if (!req->body_ended && !req->close_after)
+    if (req->answer == REDD__HTTP_ANSWERED && !req->read_fn && !req->body_ended)
+        leave_body(req);
+    if (!redd__http_can_finish(c))
         return false;
     c->phase = req->close_after ? REDD__HTTP_LINGER : REDD__HTTP_HEAD;
     c->progress = true;
     redd__http_request_end(req, 0);
+    return true;
+}
+
+/* A request that nobody can answer any more gets a 500; a response that nobody can finish is cut.
+ * Returns true when it was so. */
+static bool abandon_step(redd__http_connection *c)
+{
+    redd_http_request *req = c->request;
+    if (req->answer == REDD__HTTP_ANSWERED || redd__http_request_expected(req))
+        return false;
+    redd_log(redd_worker_logger(req->state->worker), REDD_LOG_WARN,
+             "http: a request was given up before its response was complete");
+    if (redd_http_respond(req, 500, NULL, 0, redd_slice_of(NULL, 0)))
+        redd__http_connection_break(c);
     return true;
 }
 
@@ -127,7 +157,8 @@ void redd__http_advance(redd__http_connection *c)
         if (c->phase == REDD__HTTP_HEAD && !redd_output_blocked(&c->output))
             moved = head_step(c);
         else if (c->phase == REDD__HTTP_REQUEST && c->request)
-            moved =
-                finish_step(c) || (redd__http_body_wanted(c->request) && redd__http_body_step(c));
+            moved = finish_step(c) ||
+                    (redd__http_body_wanted(c->request) && redd__http_body_step(c)) ||
+                    abandon_step(c);
     }
 }

@@ -28,6 +28,8 @@ void redd_http_request_unref(redd_http_request *req)
     if (!req)
         return;
     req->refs--;
+    if (req->refs == 1 && req->conn && req->answer != REDD__HTTP_ANSWERED)
+        redd__http_connection_wake(req->conn); /* perhaps nobody can answer any more */
     redd__http_request_settle(req);
 }
 
@@ -58,8 +60,7 @@ int redd__http_request_retain(redd_http_request *req)
 
 bool redd__http_request_expected(const redd_http_request *req)
 {
-    return req->refs > 1 || req->end_fn || req->drain_fn || req->answer != REDD__HTTP_UNANSWERED ||
-           req->read_mode != REDD__HTTP_READ_NONE;
+    return req->refs > 1 || req->end_fn || req->drain_fn || req->read_fn;
 }
 
 void redd__http_request_end(redd_http_request *req, int status)

@@ -96,7 +96,7 @@ int redd__http_request_retain(redd_http_request *req);
 void redd__http_request_end(redd_http_request *req, int status);
 /** Frees a request that has ended and has no references left. */
 void redd__http_request_settle(redd_http_request *req);
-/** True when somebody can still answer. */
+/** True when somebody holds the request or will be called with it. */
 bool redd__http_request_expected(const redd_http_request *req);
 
 static inline redd_slice redd__http_name(const redd_http_request *req, size_t i)

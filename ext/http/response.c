@@ -90,8 +90,7 @@ static bool body_stands_in_the_way(const redd_http_request *req)
 {
     if (req->body_ended || req->read_fn)
         return false;
-    uint64_t left = (uint64_t)req->body_length - req->body_received;
-    return req->body_length < 0 || left > REDD__HTTP_DISCARD_MAX || req->expects_continue;
+    return !redd__http_body_is_small(req);
 }
 
 static void decide(redd_http_request *req, unsigned status, const redd__http_field_facts *facts)
@@ -111,8 +110,6 @@ static framing framing_of_whole(unsigned status, size_t body_len)
 static void answered(redd_http_request *req)
 {
     req->answer = REDD__HTTP_ANSWERED;
-    if (!req->body_ended && !req->read_fn && !req->close_after)
-        req->read_mode = REDD__HTTP_READ_DISCARD;
     redd__http_connection_wake(req->conn);
 }
 
