@@ -45,7 +45,7 @@ static int load_command(redd__compiler *c, redd__sentence *why)
  * installed ones. */
 static int load_includes(redd__compiler *c, redd__sentence *why)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], build[PATH_MAX];
     size_t len = sizeof(folder);
     int err = uv_exepath(folder, &len);
     char *slash = err ? NULL : strrchr(folder, '/');
@@ -53,7 +53,7 @@ static int load_includes(redd__compiler *c, redd__sentence *why)
         return redd__sentence_set(why, err ? err : UV_ENOENT,
                                   "cannot tell where this program is, and so its headers");
     *slash = '\0';
-    if (strcmp(folder, REDD_BUILD_DIR) == 0)
+    if (realpath(REDD_BUILD_DIR, build) && strcmp(folder, build) == 0)
         (void)snprintf(c->includes, sizeof(c->includes), "%s", REDD_BUILD_INCLUDE_DIRS);
     else
         (void)snprintf(c->includes, sizeof(c->includes), "%s/%s", folder, REDD_INSTALL_INCLUDEDIR);
