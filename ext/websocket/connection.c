@@ -17,6 +17,12 @@ static uint32_t clip32(uint64_t v)
     return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
 }
 
+/* Leaves room for sums where size_t has 32 bits. */
+static size_t clip_size(uint64_t v)
+{
+    return v > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)v;
+}
+
 redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
                       const redd_ws_handlers *handlers, void *user)
 {
@@ -29,9 +35,9 @@ redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
     ws->handlers = handlers;
     ws->user = user;
     ws->refs = 1;
-    ws->max_message = options->max_message;
+    ws->max_message = clip_size(options->max_message);
     ws->max_fragments = clip32(options->max_fragments);
-    ws->max_queued = (size_t)options->max_queued;
+    ws->max_queued = clip_size(options->max_queued);
     ws->idle_ms = clip32(options->idle_timeout_ms);
     ws->close_ms = clip32(options->close_timeout_ms);
     /* The peer's reason is kept there, too. */
@@ -188,6 +194,12 @@ static void end_our_side(redd_ws *ws)
 
 /* --- time --- */
 
+static void alive(redd_ws *ws)
+{
+    ws->active_at = redd_timers_now(ws->state->timers);
+    ws->pinged = false;
+}
+
 static uint64_t silence(const redd_ws *ws)
 {
     return redd_timers_now(ws->state->timers) - ws->active_at;
@@ -219,7 +231,7 @@ static void judge_time(redd_ws *ws)
         return;
     }
     if (ws->paused)
-        ws->active_at = redd_timers_now(ws->state->timers); /* the silence is ours */
+        alive(ws); /* the silence is ours */
     uint64_t half = ws->idle_ms / 2;
     int err = 0;
     if (silence(ws) < half) {
@@ -258,18 +270,19 @@ static void begin(redd_ws *ws)
 static bool has_room(redd_ws *ws)
 {
     size_t queued = redd_output_queued(&ws->output);
+    bool writable = ws->stream->ready & REDD_STREAM_WRITE;
+    if (ws->blocked && writable)
+        alive(ws); /* it has taken something */
+    ws->blocked = queued && !writable;
     if (queued > REDD__WS_HIGH(ws->max_queued)) {
         int err = redd_output_flush(&ws->output);
         if (err && err != REDD_STREAM_AGAIN) {
             redd__ws_lost(ws, err);
             return false;
         }
-        size_t left = redd_output_queued(&ws->output);
-        if (left < queued)
-            ws->active_at = redd_timers_now(ws->state->timers); /* it reads, so it lives */
-        queued = left;
+        queued = redd_output_queued(&ws->output);
+        ws->blocked = queued != 0;
     }
-    ws->blocked = queued && !(ws->stream->ready & REDD_STREAM_WRITE);
     if (ws->pong && !ws->blocked)
         redd__ws_release_pong(ws);
     return queued <= REDD__WS_HIGH(ws->max_queued);
@@ -307,8 +320,7 @@ static void receive(redd_ws *ws)
     } else if (n == 0) {
         ended_by_peer(ws);
     } else {
-        ws->active_at = redd_timers_now(st->timers);
-        ws->pinged = false;
+        alive(ws);
         if (!direct)
             redd__ws_consume(ws, st->read_buffer, n);
     }
@@ -353,6 +365,7 @@ static void wait_on(redd_ws *ws)
 {
     size_t queued = redd_output_queued(&ws->output);
     unsigned events = queued ? REDD_STREAM_WRITE : 0U;
+    ws->blocked = queued && !(ws->stream->ready & REDD_STREAM_WRITE);
     if (wants_input(ws, queued <= REDD__WS_HIGH(ws->max_queued)))
         events |= REDD_STREAM_READ;
     redd_stream_interest(ws->stream, events);

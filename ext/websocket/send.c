@@ -63,7 +63,7 @@ static int send_message(redd_ws *ws, redd__ws_opcode opcode, redd_slice data)
 
 int redd_ws_send(redd_ws *ws, redd_ws_kind kind, redd_slice data)
 {
-    if (kind == REDD_WS_TEXT && !redd__ws_utf8_valid(data))
+    if (kind == REDD_WS_TEXT ? !redd__ws_utf8_valid(data) : kind != REDD_WS_BINARY)
         return UV_EINVAL;
     return send_message(ws, (redd__ws_opcode)kind, data);
 }
