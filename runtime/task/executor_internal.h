@@ -23,7 +23,7 @@ enum {
 typedef struct redd__outcome {
     redd_join join;
     redd_waker *joiner; /* counted; only while JOINED and not ENDED */
-    redd_value value;   /* owned while ENDED and JOINED; else undefined */
+    redd_value value;   /* only while ENDED and JOINED; owned */
     uint32_t flags;
     uint32_t refs; /* of a task: its executor's until it has left both queue and work, its join
                       handle's, its wakers' */
@@ -33,7 +33,6 @@ static inline void redd__outcome_init(redd__outcome *o, const redd_join_vt *vt, 
 {
     o->join.vt = vt;
     o->joiner = NULL;
-    o->value = redd_value_undefined();
     o->flags = joined ? REDD__JOINED : 0;
     o->refs = 1U + joined;
 }
@@ -63,8 +62,10 @@ static inline redd_poll redd__outcome_poll(redd__outcome *o, redd_waker *waker, 
 static inline void redd__outcome_detach(redd__outcome *o)
 {
     o->flags &= ~(uint32_t)REDD__JOINED;
-    redd_waker_keep(&o->joiner, NULL);
-    redd_value_drop(&o->value);
+    if (o->flags & REDD__ENDED)
+        redd_value_drop(&o->value);
+    else
+        redd_waker_keep(&o->joiner, NULL);
 }
 
 /* --- tasks --- */

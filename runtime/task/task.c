@@ -13,7 +13,7 @@ static redd__task *task_of_join(redd_join *j)
 
 /* --- life --- */
 
-void redd__task_unref(redd__task *t)
+static inline void unref(redd__task *t)
 {
     assert(t->outcome.refs > 0);
     if (--t->outcome.refs > 0)
@@ -24,7 +24,12 @@ void redd__task_unref(redd__task *t)
         redd__executor_settle(ex);
 }
 
-static void enqueue(redd__executor *ex, redd__task *t)
+void redd__task_unref(redd__task *t)
+{
+    unref(t);
+}
+
+static inline void enqueue(redd__executor *ex, redd__task *t)
 {
     t->outcome.flags |= REDD__QUEUED;
     t->next = NULL;
@@ -38,7 +43,7 @@ static void enqueue(redd__executor *ex, redd__task *t)
     ex->queue_last = t;
 }
 
-static redd__task *dequeue(redd__executor *ex)
+static inline redd__task *dequeue(redd__executor *ex)
 {
     redd__task *t = ex->queue_first;
     ex->queue_first = t->next;
@@ -47,14 +52,14 @@ static redd__task *dequeue(redd__executor *ex)
 }
 
 /** The result stands before the drop, which may do anything to the task's handles. */
-static void leave(redd__task *t)
+static inline void leave(redd__task *t)
 {
     redd__list_remove(&t->link);
     redd__executor_remove_live(t->ex);
     redd_future_drop(t->future);
     redd_waker_fire(&t->outcome.joiner);
     if (!(t->outcome.flags & REDD__QUEUED))
-        redd__task_unref(t);
+        unref(t);
 }
 
 static void end(redd__task *t, redd_value value)
@@ -72,7 +77,7 @@ void redd__task_cancel(redd__task *t)
 }
 
 /** True when the future was ready: the task has not ended yet, but its future has. */
-static bool poll_task(redd__task *t, redd_value *out)
+static inline bool poll_task(redd__task *t, redd_value *out)
 {
     *out = redd_value_undefined();
     t->outcome.flags |= REDD__RUNNING;
@@ -81,11 +86,11 @@ static bool poll_task(redd__task *t, redd_value *out)
     return state == REDD_READY;
 }
 
-static void run_task(redd__task *t)
+static inline void run_task(redd__task *t)
 {
     if (t->outcome.flags & (REDD__ENDED | REDD__ABORTED)) {
         if (t->outcome.flags & REDD__ENDED)
-            redd__task_unref(t); /* it ended while it was queued */
+            unref(t); /* it ended while it was queued */
         else
             redd__task_cancel(t);
         return;
@@ -110,7 +115,7 @@ void redd__tasks_flush(redd__executor *ex)
     while (ex->queue_first) {
         redd__task *t = dequeue(ex);
         if (t->outcome.flags & REDD__ENDED)
-            redd__task_unref(t);
+            unref(t);
     }
 }
 
@@ -162,14 +167,14 @@ static void join_detach(redd_join *j)
 {
     redd__task *t = task_of_join(j);
     redd__outcome_detach(&t->outcome);
-    redd__task_unref(t);
+    unref(t);
 }
 
 static const redd_join_vt join_vt = {join_poll, join_abort, join_detach};
 
 /* --- spawn --- */
 
-static redd__task *new_task(redd__executor *ex, redd_future *f, bool joined)
+static inline redd__task *new_task(redd__executor *ex, redd_future *f, bool joined)
 {
     redd__task *t = redd__pool_get(&ex->pool);
     if (!t)
