@@ -25,9 +25,9 @@ size_t redd__extensions_find(const redd__extensions *e, const char *name);
 
 /** Whether this redd can use it at all: ABI, sizes, names, kinds. `label` names it as long as its
  *  own name cannot be trusted. REDD_EABI, UV_EINVAL. */
-int redd__extension_check(const redd_extension *extension, const char *label, redd__message *m);
+int redd__extension_check(const redd_extension *x, const char *label, redd__message *m);
 /** Whether its name and its ops' names are free. REDD_EDUPLICATE. */
-int redd__extensions_check_names(const redd__extensions *e, const redd_extension *extension,
+int redd__extensions_check_names(const redd__extensions *e, const redd_extension *x,
                                  redd__message *m);
 
 /** Puts every extension behind those that it needs, else leaves the order of addition.

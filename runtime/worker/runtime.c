@@ -150,10 +150,11 @@ int redd_runtime_add(redd_runtime *rt, const redd_extension *extension)
 int redd_runtime_load(redd_runtime *rt, const char *path)
 {
     redd__message *m = redd__runtime_begin(rt);
-    const redd_extension *extension;
     int rc = check_open(rt, m);
-    if (rc == 0)
-        rc = redd__module_open(path, &extension, m);
+    if (rc < 0)
+        return rc;
+    const redd_extension *extension;
+    rc = redd__module_open(path, &extension, m);
     return rc < 0 ? rc : add(rt, extension, redd__module_label(path), m);
 }
 

@@ -11,7 +11,8 @@ static void names_and_ids(void **state)
     assert_int_equal(redd_runtime_seal(f->rt), 0);
     size_t n = redd_op_count(f->rt);
     assert_int_equal(n, 7);
-    for (redd_op_id id = 1; id <= n; id++) {
+    for (size_t i = 0; i < n; i++) {
+        redd_op_id id = (redd_op_id)(i + 1);
         const char *extension;
         const redd_op *op = redd_op_info(f->rt, id, &extension);
         assert_int_equal(redd_op_find(f->rt, op->name), id);
