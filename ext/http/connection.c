@@ -23,7 +23,7 @@ void redd__http_connection_lose(redd__http_connection *c, int status)
 static void notify_drain(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
-    if (!req || !req->full || redd_output_queued(&c->output) > c->server->options.max_queued / 4)
+    if (!req || !req->full || redd_output_queued(&c->output) > req->low_mark)
         return;
     req->full = false;
     if (req->drain_fn) {

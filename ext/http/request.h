@@ -76,8 +76,9 @@ struct redd_http_request {
     bool close_after;
     bool chunked_out;
     bool bodyless_out; /* HEAD, 204, 304 */
-    bool full;         /* a drain event is owed */
-    int64_t declared;  /* bytes of a streamed body still to come; -1: unknown */
+    bool full;         /* a drain event is owed, once no more than low_mark bytes wait */
+    uint64_t low_mark;
+    int64_t declared; /* bytes of a streamed body still to come; -1: unknown */
     redd_http_event_fn drain_fn;
     void *drain_user;
     redd_http_end_fn end_fn;

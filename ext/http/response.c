@@ -247,6 +247,14 @@ static int write_piece(redd_http_request *req, redd_slice piece)
     return write_large_chunk(req->conn, piece);
 }
 
+/* A piece that was refused must fit at the drain event, or the two would go round for ever. */
+static void owe_drain(redd_http_request *req, uint64_t max, size_t refused)
+{
+    uint64_t room = refused < max ? max - refused : 0;
+    req->full = true;
+    req->low_mark = room < max / 4 ? room : max / 4;
+}
+
 int redd_http_write(redd_http_request *req, redd_slice piece)
 {
     if (!req->conn)
@@ -259,7 +267,7 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
     uint64_t max = c->server->options.max_queued;
     size_t queued = redd_output_queued(&c->output);
     if (queued > 0 && queued + piece.len + CHUNK_FRAME > max) {
-        req->full = true;
+        owe_drain(req, max, piece.len + CHUNK_FRAME);
         return REDD_ELIMIT;
     }
     if (piece.len > 0 && !req->bodyless_out) {
@@ -272,7 +280,7 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
     redd__http_connection_wake(c);
     if (redd_output_queued(&c->output) <= max / 2)
         return 0;
-    req->full = true;
+    owe_drain(req, max, 0);
     return REDD_HTTP_FULL;
 }
 
