@@ -31,9 +31,9 @@ int redd__executor_new(const redd__executor_options *options, redd_executor **ou
 redd__inbox *redd__executor_inbox(redd_executor *ex);
 /** Drops every live future and abandons every job; returns how many there were. Spawning still
  * works inside the drops, and what is spawned there is dropped as well. */
-size_t redd__executor_abort_all(redd_executor *ex);
+size_t redd__executor_abort_all(redd_executor *base);
 /** Aborts all, refuses spawns, closes the handles; `done` runs on the loop, the executor is freed.
  */
-void redd__executor_close(redd_executor *ex, void (*done)(void *user), void *user);
+void redd__executor_close(redd_executor *base, void (*done)(void *user), void *user);
 
 #endif
