@@ -17,12 +17,19 @@ static const redd_slice nothing = {NULL, 0};
 
 /* --- handshakes --- */
 
+static size_t tasks(const bed *b)
+{
+    const redd_executor *ex = redd_worker_executor(b->w);
+    return ex->vt->live(ex);
+}
+
 static void our_close_is_answered(void **state)
 {
     (void)state;
     bed b;
     peer p;
     bed_begin(&b);
+    size_t before = tasks(&b);
     peer_open(&b, &p, ACT_NOTHING, CAPACITY);
     assert_int_equal(redd_ws_close(p.ws, 4001, redd_slice_str("enough")), 0);
     assert_int_equal(redd_ws_close(p.ws, 1000, nothing), REDD_ECLOSED);
@@ -40,7 +47,33 @@ static void our_close_is_answered(void **state)
     assert_string_equal(p.log.data, "open\nclose 4001 sent 4001 clean ok \n");
     EXPECT_GOT(&p, "\x88\x08\x0f\xa1"
                    "enough");
-    assert_true(p.eof); /* the server closes first */
+    assert_true(p.eof);                      /* the server closes first */
+    assert_int_equal(tasks(&b), before + 1); /* it lingers, */
+    peer_close(&p);
+    assert_int_equal(tasks(&b), before); /* but not longer than the peer */
+    peer_free(&p);
+    bed_end(&b);
+}
+
+/* Of a message that will never be complete nothing is kept. */
+static void a_close_drops_half_a_message(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    redd_allocator_stats before, after;
+    char *half = calloc(1, 100000);
+    bed_begin(&b);
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    redd_counting_allocator_stats(b.counting, &before);
+    peer_frame(&p, 0x02, half, 100000);
+    redd_counting_allocator_stats(b.counting, &after);
+    assert_true(after.bytes >= before.bytes + 100000);
+    assert_int_equal(redd_ws_close(p.ws, 1000, nothing), 0);
+    peer_settle(&p);
+    redd_counting_allocator_stats(b.counting, &after);
+    assert_true(after.bytes < before.bytes + 8192);
+    free(half);
     peer_close(&p);
     peer_free(&p);
     bed_end(&b);
@@ -386,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_close_is_answered),
+        cmocka_unit_test(a_close_drops_half_a_message),
         cmocka_unit_test(closes_without_a_code),
         cmocka_unit_test(closes_that_cross),
         cmocka_unit_test(what_was_queued_goes_out_first),

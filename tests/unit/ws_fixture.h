@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <uv.h>
 
 /* --- growing bytes --- */
@@ -359,7 +360,16 @@ static inline void peer_send(peer *p, const void *data, size_t len)
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" \
     "Upgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
 
-/** A connected stream that the server takes for a new connection. */
+/** The two ends of a socket as streams. */
+static inline int peer_sockets(bed *b, redd_stream *ends[2])
+{
+    int fds[2];
+    WS_MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+    WS_MUST(redd_stream_from_fd(b->w, fds[0], &ends[0]) == 0);
+    return redd_stream_from_fd(b->w, fds[1], &ends[1]);
+}
+
+/** A connected stream that the server takes for a new connection; capacity 0: a socket. */
 static inline int peer_connect(bed *b, peer *p, act a, size_t capacity)
 {
     redd_stream *ends[2];
@@ -367,7 +377,7 @@ static inline int peer_connect(bed *b, peer *p, act a, size_t capacity)
     p->bed = b;
     p->act = a;
     b->opening = p;
-    int err = redd_stream_pair(b->w, capacity, ends);
+    int err = capacity ? redd_stream_pair(b->w, capacity, ends) : peer_sockets(b, ends);
     if (err)
         return err;
     p->stream = ends[0];

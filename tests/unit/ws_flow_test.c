@@ -278,6 +278,29 @@ static void send_tells_full_dropped_and_drained(void **state)
     bed_end(&b);
 }
 
+/* A refusal alone, without a FULL before it, owes a drain event, too. */
+static void a_refused_message_is_called_back(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    char *data = calloc(1, 64 * KIB);
+    bed_begin(&b);
+    b.options.max_queued = 64 * KIB;
+    peer_open(&b, &p, ACT_NOTHING, 512);
+    assert_int_equal(redd_ws_send(p.ws, REDD_WS_BINARY, redd_slice_of(data, 1500)), 0);
+    assert_int_equal(redd_ws_send(p.ws, REDD_WS_BINARY, redd_slice_of(data, 64 * KIB)),
+                     REDD_ELIMIT);
+    bed_turns(&b, 3);
+    peer_settle(&p);
+    assert_int_equal(p.drains, 1);
+    assert_int_equal(p.got.len, 1504);
+    free(data);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
 /* An echo server reads no more than it can answer. */
 static void echo_to_a_slow_reader(void **state)
 {
@@ -424,6 +447,7 @@ int main(void)
         cmocka_unit_test(large_messages),
         cmocka_unit_test(bad_text_in_a_large_frame),
         cmocka_unit_test(send_tells_full_dropped_and_drained),
+        cmocka_unit_test(a_refused_message_is_called_back),
         cmocka_unit_test(echo_to_a_slow_reader),
         cmocka_unit_test(ping_flood),
         cmocka_unit_test(sends_from_outside_leave_together),
