@@ -33,6 +33,38 @@ static void a_job_that_has_not_begun_is_dropped_at_once(void **state)
     gate_fini(&g);
 }
 
+static void jobs_are_withdrawn_from_any_place_in_the_queue(void **state)
+{
+    (void)state;
+    gate g;
+    work running, waiting[5];
+    redd_join *joins[5];
+    gate_init(&g);
+    fixture_fini(&f);
+    assert_int_equal(setup_pool(1, 5), 0);
+    work_init(&running, &g, 0);
+    redd_join_detach(spawn(&running));
+    gate_await(&g, 1);
+    for (int i = 0; i < 5; i++) {
+        work_init(&waiting[i], NULL, i);
+        joins[i] = spawn(&waiting[i]);
+    }
+    redd_join_abort(joins[2]);
+    redd_join_abort(joins[0]);
+    redd_join_abort(joins[4]);
+    gate_open(&g);
+    fixture_run(&f);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(waiting[i].runs, i % 2);
+        assert_int_equal(waiting[i].drops, 1);
+        if (i % 2)
+            assert_result(joins[i], i);
+        else
+            assert_canceled(joins[i]);
+    }
+    gate_fini(&g);
+}
+
 /** Keeps a loop without live tasks turning until a job was dropped. */
 static void on_tick(uv_timer_t *t)
 {
@@ -172,6 +204,7 @@ int main(void)
 #define SINGLE(name) cmocka_unit_test_setup_teardown(name, setup_single, teardown)
     const struct CMUnitTest tests[] = {
         SINGLE(a_job_that_has_not_begun_is_dropped_at_once),
+        SINGLE(jobs_are_withdrawn_from_any_place_in_the_queue),
         TEST(a_job_that_runs_is_abandoned),
         TEST(a_job_that_outlives_its_worker_is_dropped_on_the_pool_s_thread),
         SINGLE(abort_all_counts_jobs),

@@ -2,6 +2,8 @@
 /** The blocking pool, and spawn_blocking on top of it. */
 #include "tests/unit/blocking_fixture.h"
 
+#include <sys/resource.h>
+
 /* --- results --- */
 
 static void jobs_run_elsewhere_and_end_here(void **state)
@@ -176,6 +178,32 @@ static void failures_take_nothing(void **state)
     redd_join_detach(held);
 }
 
+/** libuv gives a thread the stack of the process's limit: more than the address space makes every
+ *  creation fail. */
+static void a_thread_that_cannot_be_made_is_reported(void **state)
+{
+    (void)state;
+    struct rlimit before, huge;
+    assert_int_equal(getrlimit(RLIMIT_STACK, &before), 0);
+    huge = before;
+    huge.rlim_cur = (rlim_t)1 << 50;
+    if (setrlimit(RLIMIT_STACK, &huge) != 0)
+        skip();
+    work w[2];
+    redd_join *join = NULL;
+    work_init(&w[0], NULL, 0);
+    work_init(&w[1], NULL, 1);
+    int rc = redd_spawn_blocking(f.ex, &w[0].base, &join);
+    assert_int_equal(setrlimit(RLIMIT_STACK, &before), 0);
+    assert_true(rc < 0 && rc != UV_EBUSY);
+    assert_null(join);
+    assert_int_equal(w[0].drops, 0);
+    assert_int_equal(f.ex->vt->live(f.ex), 0);
+    join = spawn(&w[1]);
+    fixture_run(&f);
+    assert_result(join, 1);
+}
+
 /* --- libuv's own pool --- */
 
 static int libuv_works_done;
@@ -232,6 +260,7 @@ int main(void)
         SINGLE(a_place_is_free_when_the_end_is_seen),
         TEST(without_a_pool),
         TEST(failures_take_nothing),
+        TEST(a_thread_that_cannot_be_made_is_reported),
         TEST(stuck_jobs_do_not_stop_libuv_s_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
