@@ -324,7 +324,7 @@ int redd__http_write_switch(redd_http_request *req, const char *protocol,
     int rc = redd__http_fields_check(fields, n, &facts);
     if (rc)
         return rc;
-    if (facts.close || facts.upgrade)
+    if (facts.close || facts.upgrade || name.len == 0 || !redd__http_is_value(name))
         return UV_EINVAL;
     redd_output *o = &req->conn->output;
     redd_output_cork(o);
