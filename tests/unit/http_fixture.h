@@ -170,6 +170,8 @@ static inline void bed_end(bed *b)
         bed_detach(b, REDD_STOP_FORCED);
         while (!b->gone)
             (void)uv_run(&b->loop, UV_RUN_ONCE);
+    } else {
+        (void)uv_run(&b->loop, UV_RUN_DEFAULT); /* an attach that failed closes its handles */
     }
     redd_runtime_free(b->rt);
     redd_clock_free(b->clock);
