@@ -31,22 +31,23 @@ static bool base64_char(char c)
 /* Exactly 16 bytes: 22 characters, of which the last carries 2 bits, and the padding. */
 static bool key_valid(redd_slice key)
 {
+    static const redd_slice last = REDD_SLICE("AQgw");
     if (key.len != KEY_LEN)
         return false;
     for (size_t i = 0; i < KEY_LEN - 2; i++)
         if (!base64_char(key.data[i]))
             return false;
-    return memchr("AQgw", key.data[KEY_LEN - 3], 4) && key.data[KEY_LEN - 2] == '=' &&
+    return memchr(last.data, key.data[KEY_LEN - 3], last.len) && key.data[KEY_LEN - 2] == '=' &&
            key.data[KEY_LEN - 1] == '=';
 }
 
 static void make_accept(redd_slice key, char out[REDD__WS_ACCEPT_LEN + 1])
 {
-    static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    unsigned char text[KEY_LEN + sizeof guid - 1];
+    static const redd_slice guid = REDD_SLICE("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    unsigned char text[KEY_LEN + 36];
     unsigned char digest[SHA_DIGEST_LENGTH];
     memcpy(text, key.data, KEY_LEN);
-    memcpy(text + KEY_LEN, guid, sizeof guid - 1);
+    memcpy(text + KEY_LEN, guid.data, guid.len);
     (void)SHA1(text, sizeof text, digest);
     (void)EVP_EncodeBlock((unsigned char *)out, digest, sizeof digest);
 }

@@ -14,7 +14,7 @@ static int op_upgrade(redd_worker *w, void *state, const redd_value *argv, redd_
                       redd_future **pending)
 {
     redd_http_request *req;
-    redd_rid rid;
+    redd_rid rid = 0;
     (void)pending; /* ends at once */
     int err = redd_http_request_from_resource(w, argv[0].as.rid, &req);
     if (!err)
