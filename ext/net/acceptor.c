@@ -12,9 +12,8 @@ enum {
     SKIPPED_MAX = 32 /* connections that broke off in the backlog, in one poll */
 };
 
-/** In a block of its own, which the close callback of `poll` frees. */
 struct redd_acceptor {
-    uv_poll_t poll;
+    redd__watch watch;
     redd__net *net;
     redd_listener *listener;
     const redd_logger *logger;
@@ -23,32 +22,26 @@ struct redd_acceptor {
     uint64_t accepted;
     int fd;     /* the listener's */
     bool ready; /* no accept has said UV_EAGAIN since the last event */
-    bool polling;
 };
 
-static void stop_polling(redd_acceptor *a)
+static void go_on(redd_acceptor *a)
 {
-    a->polling = false;
-    (void)uv_poll_stop(&a->poll);
-}
-
-static void on_event(uv_poll_t *poll, int status, int events)
-{
-    (void)events;
-    redd_acceptor *a = poll->data;
-    /* Nobody accepts at present: do not go round the loop for it. UV_EAGAIN starts it again. */
-    if (a->ready || status < 0)
-        stop_polling(a);
     a->ready = true;
     redd_waker_fire(&a->waker);
+}
+
+static void on_event(redd__watch *w, unsigned events)
+{
+    (void)events;
+    redd_acceptor *a = (redd_acceptor *)(void *)((char *)w - offsetof(redd_acceptor, watch));
+    if (!redd_timer_active(&a->rest))
+        go_on(a);
 }
 
 static void on_rested(redd_timer *t, void *user)
 {
     (void)t;
-    redd_acceptor *a = user;
-    a->ready = true;
-    redd_waker_fire(&a->waker);
+    go_on(user);
 }
 
 /** One line for all workers, at most once a second. */
@@ -71,8 +64,6 @@ static void log_failure(redd_acceptor *a, int error)
 /** Connections stay in the backlog; libuv's own answer, to accept and drop them, loses them. */
 static void rest(redd_acceptor *a, int error)
 {
-    if (a->polling)
-        stop_polling(a);
     a->ready = false;
     redd_timer_start(&a->rest, REST_MS);
     log_failure(a, error);
@@ -116,18 +107,6 @@ static int accept_one(redd_acceptor *a, redd_stream **out)
     return 0;
 }
 
-static void await_event(redd_acceptor *a)
-{
-    a->ready = false;
-    if (a->polling)
-        return;
-    int rc = uv_poll_start(&a->poll, UV_READABLE, on_event);
-    if (rc)
-        rest(a, rc); /* another acceptor of this worker has the socket */
-    else
-        a->polling = true;
-}
-
 redd_poll redd_acceptor_poll(redd_acceptor *a, redd_waker *waker, redd_stream **out)
 {
     for (int tries = 1; a->ready; tries++) {
@@ -135,7 +114,7 @@ redd_poll redd_acceptor_poll(redd_acceptor *a, redd_waker *waker, redd_stream **
         if (rc == 0)
             return REDD_READY;
         if (rc == UV_EAGAIN)
-            await_event(a);
+            a->ready = false;
         else if (!concerns_one_connection(rc) || tries == SKIPPED_MAX)
             rest(a, rc);
     }
@@ -149,15 +128,14 @@ int redd_acceptor_open(redd_listener *l, redd_worker *w, redd_acceptor **out)
     redd_acceptor *a = redd_alloc_zero(net->alloc, sizeof(*a));
     if (!a)
         return UV_ENOMEM;
+    a->watch.on_events = on_event;
     a->fd = l->fds[redd_worker_index(w) % l->n];
-    int rc = uv_poll_init(net->loop, &a->poll, a->fd);
+    int rc = redd__poller_add(&net->poller, &a->watch, a->fd, REDD_STREAM_READ);
     if (rc) {
         redd_free(net->alloc, a, sizeof(*a));
         return rc;
     }
-    uv_unref((uv_handle_t *)&a->poll);
-    a->poll.data = a;
-    a->net = redd__net_ref(net);
+    a->net = net;
     a->listener = l;
     a->logger = redd_worker_logger(w);
     redd_timer_init(&a->rest, net->timers, on_rested, a);
@@ -166,21 +144,14 @@ int redd_acceptor_open(redd_listener *l, redd_worker *w, redd_acceptor **out)
     return 0;
 }
 
-static void on_close(uv_handle_t *poll)
-{
-    redd_acceptor *a = poll->data;
-    redd__net *net = a->net;
-    redd_free(net->alloc, a, sizeof(*a));
-    redd__net_unref(net);
-}
-
 void redd_acceptor_close(redd_acceptor *a)
 {
     if (!a)
         return;
     redd_timer_stop(&a->rest);
     redd_waker_keep(&a->waker, NULL);
-    uv_close((uv_handle_t *)&a->poll, on_close);
+    redd__poller_remove(&a->net->poller, &a->watch, a->fd);
+    redd_free(a->net->alloc, a, sizeof(*a));
 }
 
 uint64_t redd_acceptor_accepted(const redd_acceptor *a)

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/** Free stream blocks that are kept for the next connections: some 200 KiB at most. */
+/** Free stream blocks that are kept for the next connections. */
 enum { STREAMS_KEPT = 1024 };
 
 static int worker_init(redd_worker *w, void *shared, void **state)
@@ -14,20 +14,33 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     redd__net *net = redd_alloc(alloc, sizeof(*net));
     if (!net)
         return UV_ENOMEM;
+    int rc = redd__poller_init(&net->poller, redd_worker_loop(w));
+    if (rc) {
+        redd_free(alloc, net, sizeof(*net));
+        return rc;
+    }
     net->alloc = alloc;
-    net->loop = redd_worker_loop(w);
     net->timers = redd_worker_timers(w);
-    net->refs = 1;
     redd_pool_init(&net->streams, alloc, sizeof(redd__tcp), STREAMS_KEPT);
     redd__cork_init(&net->cork, alloc);
     *state = net;
     return 0;
 }
 
+static void on_closed(uv_handle_t *handle)
+{
+    redd__net *net = handle->data;
+    redd_free(net->alloc, net, sizeof(*net));
+}
+
 static void worker_fini(redd_worker *w, void *state)
 {
     (void)w;
-    redd__net_unref(state);
+    redd__net *net = state;
+    redd_pool_fini(&net->streams);
+    redd__cork_fini(&net->cork);
+    net->poller.handle.data = net;
+    redd__poller_close(&net->poller, on_closed);
 }
 
 redd__net *redd__net_of(const redd_worker *w)
@@ -35,21 +48,6 @@ redd__net *redd__net_of(const redd_worker *w)
     redd__net *net = redd_worker_state(w, redd_net_extension.name);
     assert(net);
     return net;
-}
-
-redd__net *redd__net_ref(redd__net *net)
-{
-    net->refs++;
-    return net;
-}
-
-void redd__net_unref(redd__net *net)
-{
-    if (--net->refs > 0)
-        return;
-    redd_pool_fini(&net->streams);
-    redd__cork_fini(&net->cork);
-    redd_free(net->alloc, net, sizeof(*net));
 }
 
 char *redd_read_buffer(redd_worker *w, size_t *size)

@@ -9,114 +9,56 @@
 #include <unistd.h>
 
 static_assert(REDD_STREAM_AGAIN == UV_EAGAIN, "the header's number is libuv's");
-static_assert((int)REDD_STREAM_READ == UV_READABLE && (int)REDD_STREAM_WRITE == UV_WRITABLE &&
-                  (int)REDD_STREAM_HANGUP == UV_DISCONNECT,
-              "events pass to and from libuv as they are");
 static_assert(offsetof(redd_slice, data) == offsetof(struct iovec, iov_base) &&
                   offsetof(redd_slice, len) == offsetof(struct iovec, iov_len) &&
                   sizeof(redd_slice) == sizeof(struct iovec),
               "slices pass to sendmsg as they are");
 
-enum {
-    ALL_EVENTS = REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP,
-    /** An event that nobody acts on is told at most this often before it is muted. One turn of
-     *  libuv's loop may tell it 48 times, before any task could run. */
-    IGNORED_MAX = 200
-};
+enum { ALL_EVENTS = REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP };
 
 static redd__tcp *tcp_of(redd_stream *s)
 {
     return (redd__tcp *)(void *)s;
 }
 
-static redd__net *net_of(const redd__tcp *t)
+/** Passes on what is of interest and keeps the rest: no event comes twice. */
+static void tell(redd__tcp *t, unsigned events)
 {
-    return t->poll.data;
-}
-
-static unsigned wanted(const redd__tcp *t)
-{
-    unsigned events = t->base.interest & ~(unsigned)t->muted;
-    if (events & REDD_STREAM_READ)
-        events &= ~(unsigned)REDD_STREAM_HANGUP; /* the end will be read */
-    return events;
-}
-
-static void on_poll(uv_poll_t *poll, int status, int events);
-
-static void arm(redd__tcp *t, unsigned events)
-{
-    t->armed = (uint8_t)events;
-    int rc = events ? uv_poll_start(&t->poll, (int)events, on_poll) : uv_poll_stop(&t->poll);
-    assert(rc == 0); /* only a second handle for the same descriptor is refused */
-    (void)rc;
-}
-
-/** Each change costs two calls of epoll_ctl. So what is watched too much is given up only when it
- *  comes: a reader that pauses between two requests costs nothing. A watch for READ sees the end
- *  come, too. */
-static void cover_interest(redd__tcp *t)
-{
-    unsigned want = wanted(t);
-    unsigned missing = want & ~(unsigned)t->armed;
-    if (t->armed & REDD_STREAM_READ)
-        missing &= ~(unsigned)REDD_STREAM_HANGUP;
-    if (missing)
-        arm(t, want);
-}
-
-static void wake(redd__tcp *t)
-{
-    if (t->base.waker)
+    unsigned told = events & t->base.interest;
+    if (t->base.interest & REDD_STREAM_READ)
+        told &= ~(unsigned)REDD_STREAM_HANGUP; /* the end will be read */
+    if ((events & REDD__POLLER_ERROR) && t->base.interest)
+        told = ALL_EVENTS; /* told whole: any call will name the error */
+    t->latent = (uint8_t)((t->latent | events) & ALL_EVENTS & ~told);
+    t->base.ready |= (uint8_t)told;
+    if (told && t->base.waker)
         redd_waker_wake(t->base.waker);
 }
 
-/** libuv says UV_EBADF for any EPOLLERR and has stopped watching; the next read or write gives the
- *  real error. */
-static void on_failure(redd__tcp *t)
+static void on_events(redd__watch *w, unsigned events)
 {
-    t->failed = true;
-    t->muted = ALL_EVENTS;
-    t->base.ready |= ALL_EVENTS;
-    arm(t, 0);
-    if (t->base.interest)
-        wake(t);
+    redd__tcp *t = (redd__tcp *)(void *)((char *)w - offsetof(redd__tcp, watch));
+    if (events & REDD_STREAM_HANGUP)
+        t->ended = true;
+    /* epoll tells all that is possible with each event; only readability renews itself. */
+    unsigned known = t->base.ready & (REDD_STREAM_WRITE | REDD_STREAM_HANGUP);
+    events &= ~known;
+    if (events)
+        tell(t, events);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
-{
-    redd__tcp *t = (redd__tcp *)(void *)((char *)poll - offsetof(redd__tcp, poll));
-    if (status < 0) {
-        on_failure(t);
-        return;
-    }
-    unsigned news = (unsigned)events & wanted(t);
-    t->base.ready |= (uint8_t)news;
-    if (++t->ignored >= IGNORED_MAX)
-        t->muted |= (uint8_t)news;
-    t->muted |= (uint8_t)(news & REDD_STREAM_HANGUP); /* it stays true: once is enough */
-    unsigned want = wanted(t);
-    if ((unsigned)events & ~want)
-        arm(t, want);
-    if (news)
-        wake(t);
-}
-
-/** The system has no more of `event` for now: watch for it again. */
+/** The system has no more of `event` for now, and will say when it has. */
 static void exhausted(redd__tcp *t, unsigned event)
 {
     t->base.ready &= (uint8_t)~event;
-    if (t->muted & event) {
-        t->muted &= (uint8_t)~event;
-        cover_interest(t);
-    }
+    t->latent &= (uint8_t)~event;
 }
 
-static int again(redd__tcp *t, unsigned event)
+static int failed(redd__tcp *t, unsigned event)
 {
-    t->failed = false;
-    exhausted(t, event);
-    return UV_EAGAIN;
+    if (errno == EAGAIN)
+        exhausted(t, event);
+    return -errno;
 }
 
 static int tcp_read(redd_stream *s, void *buf, size_t cap, size_t *n)
@@ -124,40 +66,35 @@ static int tcp_read(redd_stream *s, void *buf, size_t cap, size_t *n)
     redd__tcp *t = tcp_of(s);
     ssize_t got;
     do
-        got = recv(t->fd, buf, cap, 0);
+        got = recv(t->fd, buf, cap, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    t->ignored = 0;
     if (got < 0)
-        return errno == EAGAIN ? again(t, REDD_STREAM_READ) : -errno;
+        return failed(t, REDD_STREAM_READ);
     *n = (size_t)got;
-    if (got == 0)
-        t->muted |= REDD_STREAM_READ; /* the end stays readable for ever */
-    else if ((size_t)got < cap && !t->failed)
-        exhausted(t, REDD_STREAM_READ);
+    if ((size_t)got < cap && !t->ended)
+        exhausted(t, REDD_STREAM_READ); /* whatever comes from now on is an event */
     return 0;
 }
 
 static ssize_t send_slices(int fd, const redd_slice *v, size_t nv)
 {
     if (nv == 1)
-        return send(fd, v->data, v->len, MSG_NOSIGNAL);
-    struct msghdr message = {
-        .msg_iov = (struct iovec *)(uintptr_t)v,
-        .msg_iovlen = nv < IOV_MAX ? nv : IOV_MAX,
-    };
-    return sendmsg(fd, &message, MSG_NOSIGNAL);
+        return send(fd, v->data, v->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = nv};
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static int tcp_write(redd_stream *s, const redd_slice *v, size_t nv, size_t *n)
 {
     redd__tcp *t = tcp_of(s);
     ssize_t put;
+    if (nv > IOV_MAX)
+        nv = IOV_MAX;
     do
         put = send_slices(t->fd, v, nv);
     while (put < 0 && errno == EINTR);
-    t->ignored = 0;
     if (put < 0)
-        return errno == EAGAIN ? again(t, REDD_STREAM_WRITE) : -errno;
+        return failed(t, REDD_STREAM_WRITE);
     *n = (size_t)put;
     size_t total = 0;
     for (size_t i = 0; i < nv; i++)
@@ -170,29 +107,17 @@ static int tcp_write(redd_stream *s, const redd_slice *v, size_t nv, size_t *n)
 static void tcp_interest(redd_stream *s, unsigned events)
 {
     redd__tcp *t = tcp_of(s);
-    unsigned anew = events & ~(unsigned)s->interest & (REDD_STREAM_READ | REDD_STREAM_WRITE);
+    unsigned anew = events & ~(unsigned)s->interest;
     s->interest = (uint8_t)events;
-    if (t->failed) { /* nothing is watched any more, and both calls have something to say */
-        if (events & (REDD_STREAM_READ | REDD_STREAM_WRITE))
-            wake(t);
-        return;
-    }
-    t->ignored = 0;
-    t->muted &= (uint8_t)~anew;
-    cover_interest(t);
+    /* What is asked for anew is told anew, though it was ready; an end that was told is not. */
+    unsigned possible = t->latent | (s->ready & (REDD_STREAM_READ | REDD_STREAM_WRITE) & anew);
+    if (possible & events)
+        tell(t, possible);
 }
 
 static int tcp_shutdown(redd_stream *s)
 {
     return shutdown(tcp_of(s)->fd, SHUT_WR) == 0 ? 0 : -errno;
-}
-
-static void on_close(uv_handle_t *poll)
-{
-    redd__tcp *t = (redd__tcp *)(void *)((char *)poll - offsetof(redd__tcp, poll));
-    redd__net *net = net_of(t);
-    redd__tcp_put(net, t);
-    redd__net_unref(net);
 }
 
 static void tcp_close(redd_stream *s, bool reset)
@@ -202,8 +127,9 @@ static void tcp_close(redd_stream *s, bool reset)
         struct linger now = {.l_onoff = 1, .l_linger = 0};
         (void)setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     }
-    uv_close((uv_handle_t *)&t->poll, on_close);
-    (void)close(t->fd); /* behind uv_close, which takes it out of the loop's epoll */
+    redd__poller_remove(&t->net->poller, &t->watch, t->fd);
+    (void)close(t->fd);
+    redd__tcp_put(t->net, t);
 }
 
 static void tcp_peer(const redd_stream *s, redd_address *out)
@@ -238,17 +164,13 @@ void redd__tcp_put(redd__net *net, redd__tcp *t)
 
 int redd__tcp_open(redd__net *net, redd__tcp *t, int fd)
 {
-    int rc = uv_poll_init(net->loop, &t->poll, fd);
-    if (rc)
-        return rc;
-    /* Tasks keep a worker's loop alive, not the sockets that they wait for. */
-    uv_unref((uv_handle_t *)&t->poll);
-    t->poll.data = redd__net_ref(net);
-    t->base = (redd_stream){.vt = &tcp_vt, .ready = REDD_STREAM_WRITE};
-    t->fd = fd;
-    t->armed = t->muted = t->ignored = 0;
-    t->failed = false;
-    return 0;
+    *t = (redd__tcp){
+        .base = {.vt = &tcp_vt, .ready = REDD_STREAM_WRITE},
+        .watch = {on_events},
+        .net = net,
+        .fd = fd,
+    };
+    return redd__poller_add(&net->poller, &t->watch, fd, ALL_EVENTS);
 }
 
 int redd_stream_from_fd(redd_worker *w, int fd, redd_stream **out)

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/** A connected socket as a stream, on one uv_poll_t. */
+/** A connected socket as a stream. */
 #ifndef REDD_NET_TCP_H
 #define REDD_NET_TCP_H
 
 #include "ext/net/net.h"
 
-/** One block per connection, from the worker's pool; the close callback of `poll` gives it back. */
+/** From the worker's pool. */
 typedef struct redd__tcp {
     redd_stream base;
-    uv_poll_t poll; /* its data is the redd__net */
+    redd__watch watch; /* of all events, from open to close */
+    redd__net *net;
     int fd;
-    uint8_t armed;   /* what `poll` watches: covers interest & ~muted, and perhaps more */
-    uint8_t muted;   /* events that are not watched for, since they would only repeat themselves */
-    uint8_t ignored; /* events told since the last read or write */
-    bool failed;     /* the poll ended with an error that a read or write has yet to name */
+    uint8_t latent; /* events that came while nobody had an interest in them */
+    bool ended;     /* the peer's end or an error came: it is there to be read, behind the rest */
 } redd__tcp;
 
 /** A block without a socket, or NULL. Taken before accept, so that want of memory leaves the

@@ -13,7 +13,7 @@ typedef struct redd_acceptor redd_acceptor;
 typedef enum redd_balance {
     REDD_BALANCE_AUTO = 0,  /* reuseport where the system spreads over such sockets, else shared */
     REDD_BALANCE_REUSEPORT, /* one socket with SO_REUSEPORT per worker */
-    REDD_BALANCE_SHARED     /* one socket, duplicated; whoever is free accepts */
+    REDD_BALANCE_SHARED     /* one socket for all; whoever is free accepts */
 } redd_balance;
 
 typedef struct redd_listen_options {

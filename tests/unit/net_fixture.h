@@ -28,6 +28,7 @@ typedef struct fixture {
     redd_runtime *rt;
     redd_worker *w;
     bool detached;
+    int next_fd;      /* the lowest free descriptor before and after: none is lost */
     char logged[256]; /* the last line */
     unsigned lines;
 } fixture;
@@ -55,10 +56,19 @@ static inline redd_allocator_stats fixture_memory(const fixture *f)
     return stats;
 }
 
+static inline int next_free_fd(void)
+{
+    int fd = dup(STDERR_FILENO);
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    return fd;
+}
+
 /** `workers`: what the runtime would start; only worker 0 is there, and only if `attach`. */
 static inline void fixture_begin(fixture *f, unsigned workers, bool attach)
 {
     memset(f, 0, sizeof(*f));
+    f->next_fd = next_free_fd();
     assert_int_equal(redd_counting_allocator_new(NULL, &f->counting), 0);
     assert_int_equal(redd_virtual_clock_new(1000, &f->clock), 0);
     redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
@@ -81,7 +91,7 @@ static void fixture_detached(void *user)
     f->detached = true;
 }
 
-/** Everything must be closed; checks that no handle and no byte is left. */
+/** Everything must be closed; checks that no handle, descriptor or byte is left. */
 static inline void fixture_end(fixture *f)
 {
     if (f->w) {
@@ -96,6 +106,7 @@ static inline void fixture_end(fixture *f)
     uv_close((uv_handle_t *)&f->watchdog, NULL);
     uv_run(&f->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&f->loop), 0);
+    assert_int_equal(next_free_fd(), f->next_fd);
 }
 
 static inline void turn(fixture *f)

@@ -1,113 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** Streams: the same behaviour over TCP and in memory. */
-#include "tests/unit/net_fixture.h"
+/** Streams: bytes and their end, the same over TCP and in memory. */
+#include "tests/unit/stream_fixture.h"
 
-#include "ext/net/tcp.h"
-
-enum { PAIR_CAPACITY = 8192 };
-
-typedef enum kind { TCP, PAIR, KINDS } kind;
-
-/** A connection whose two ends are streams of one worker. */
-typedef struct ends {
-    fixture *f;
-    kind kind;
-    redd_stream *s[2];
-    counter c[2];
-} ends;
-
-static void open_ends(ends *e, fixture *f, kind k)
+static char pattern(uint64_t i)
 {
-    *e = (ends){.f = f, .kind = k, .c = {COUNTER_INIT, COUNTER_INIT}};
-    if (k == PAIR) {
-        assert_int_equal(redd_stream_pair(f->w, PAIR_CAPACITY, e->s), 0);
-    } else {
-        int fds[2];
-        tcp_sockets(fds);
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(redd_stream_from_fd(f->w, fds[i], &e->s[i]), 0);
-    }
-    for (int i = 0; i < 2; i++)
-        redd_stream_wake(e->s[i], &e->c[i].base);
+    return (char)(i * 2654435761U >> 24);
 }
-
-static void close_end(ends *e, int i, bool reset)
-{
-    redd_stream_close(e->s[i], reset);
-    e->s[i] = NULL;
-    assert_int_equal(e->c[i].refs, 0);
-}
-
-static void close_ends(ends *e)
-{
-    close_end(e, 0, false);
-    close_end(e, 1, false);
-    turn(e->f);
-}
-
-static int write_text(redd_stream *s, const char *text)
-{
-    redd_slice v = redd_slice_str(text);
-    size_t n;
-    int rc = redd_stream_write(s, &v, 1, &n);
-    if (rc == 0)
-        assert_int_equal(n, v.len);
-    return rc;
-}
-
-static void until_ready(ends *e, int i, unsigned event)
-{
-    UNTIL(e->f, e->s[i]->ready & event);
-}
-
-/** Turns that would show an event that is told again and again. */
-static void assert_quiet(ends *e)
-{
-    turns(e->f, 5);
-    unsigned wakes = e->c[0].wakes + e->c[1].wakes;
-    assert_true(quiet(e->f));
-    turns(e->f, 20);
-    assert_int_equal(e->c[0].wakes + e->c[1].wakes, wakes);
-}
-
-static void expect_text(ends *e, int i, const char *text)
-{
-    char buf[256];
-    size_t n, want = strlen(text), got = 0;
-    assert_true(want < sizeof(buf));
-    while (got < want) {
-        until_ready(e, i, REDD_STREAM_READ);
-        int rc = redd_stream_read(e->s[i], buf + got, sizeof(buf) - got, &n);
-        assert_true(rc == 0 || rc == UV_EAGAIN);
-        if (rc == 0)
-            assert_true(n > 0);
-        got += n;
-    }
-    assert_int_equal(got, want);
-    assert_memory_equal(buf, text, want);
-}
-
-/** What the next read gives that is not UV_EAGAIN. */
-static int read_end(ends *e, int i, size_t *n)
-{
-    char buf[64];
-    int rc = UV_EAGAIN;
-    while (rc == UV_EAGAIN) {
-        until_ready(e, i, REDD_STREAM_READ);
-        rc = redd_stream_read(e->s[i], buf, sizeof(buf), n);
-    }
-    return rc;
-}
-
-static void assert_eof(ends *e, int i)
-{
-    size_t n;
-    assert_int_equal(read_end(e, i, &n), 0);
-    assert_int_equal(n, 0);
-    assert_true(e->s[i]->ready & REDD_STREAM_READ);
-}
-
-/* --- tests; each runs once per kind --- */
 
 static void passes_bytes(ends *e)
 {
@@ -163,7 +61,7 @@ static void gathers_slices(ends *e)
 static void half_close(ends *e)
 {
     redd_stream_interest(e->s[0], REDD_STREAM_READ);
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
+    redd_stream_interest(e->s[1], REDD_STREAM_READ | REDD_STREAM_HANGUP);
     assert_int_equal(write_text(e->s[0], "last words"), 0);
     assert_int_equal(redd_stream_shutdown(e->s[0]), 0);
     assert_int_equal(redd_stream_shutdown(e->s[0]), 0);
@@ -171,6 +69,7 @@ static void half_close(ends *e)
     expect_text(e, 1, "last words");
     assert_eof(e, 1);
     assert_eof(e, 1);
+    assert_false(e->s[1]->ready & REDD_STREAM_HANGUP);  /* who reads reads the end */
     assert_int_equal(write_text(e->s[1], "answer"), 0); /* the other direction lives on */
     expect_text(e, 0, "answer");
     assert_quiet(e); /* with READ interest, though the end stays readable */
@@ -193,73 +92,6 @@ static void close_is_eof(ends *e)
     }
     assert_true(rc == UV_EPIPE || rc == UV_ECONNRESET);
     assert_int_equal(write_text(e->s[1], "anybody?"), UV_EPIPE);
-}
-
-static void reset_is_an_error(ends *e, unsigned interest)
-{
-    size_t n;
-    redd_stream_interest(e->s[1], interest);
-    close_end(e, 0, true);
-    UNTIL(e->f, e->c[1].wakes > 0 &&
-                    e->s[1]->ready == (REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP));
-    assert_int_equal(read_end(e, 1, &n), UV_ECONNRESET);
-    assert_int_equal(read_end(e, 1, &n), 0);
-    assert_int_equal(n, 0);
-    assert_int_equal(write_text(e->s[1], "x"), UV_EPIPE);
-    assert_quiet(e);
-}
-
-static void reset_while_reading(ends *e)
-{
-    reset_is_an_error(e, REDD_STREAM_READ);
-}
-
-static void reset_while_listening_for_hangup(ends *e)
-{
-    reset_is_an_error(e, REDD_STREAM_HANGUP);
-}
-
-/** What was there before the reset, if the system still gives it, and the reset follow each other
- *  without a wait in between. */
-static void reset_behind_bytes(ends *e)
-{
-    char buf[64];
-    size_t n;
-    int rc;
-    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
-    assert_int_equal(write_text(e->s[0], "bytes"), 0);
-    close_end(e, 0, true);
-    until_ready(e, 1, REDD_STREAM_HANGUP);
-    do
-        rc = redd_stream_read(e->s[1], buf, sizeof(buf), &n);
-    while (rc == 0 && n > 0);
-    assert_int_equal(rc, UV_ECONNRESET);
-}
-
-static void reset_while_idle(ends *e)
-{
-    close_end(e, 0, true);
-    turns(e->f, 3);
-    assert_int_equal(e->c[1].wakes, 0); /* nobody asked */
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
-    size_t n;
-    assert_int_equal(read_end(e, 1, &n), UV_ECONNRESET);
-}
-
-static void reset_then_new_interest(ends *e)
-{
-    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
-    close_end(e, 0, true);
-    UNTIL(e->f, e->c[1].wakes > 0);
-    unsigned wakes = e->c[1].wakes;
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
-    assert_true(e->c[1].wakes > wakes || (turn(e->f), e->c[1].wakes > wakes));
-    assert_int_equal(write_text(e->s[1], "x"), UV_ECONNRESET); /* told once, by either call */
-}
-
-static char pattern(uint64_t i)
-{
-    return (char)(i * 2654435761U >> 24);
 }
 
 static size_t fill(ends *e, int i, uint64_t *sent)
@@ -285,8 +117,7 @@ static void drain(ends *e, int i, uint64_t *received)
 {
     char buf[1000];
     size_t n;
-    while (redd_stream_read(e->s[i], buf, sizeof(buf), &n) == 0) {
-        assert_true(n > 0);
+    while (redd_stream_read(e->s[i], buf, sizeof(buf), &n) == 0 && n > 0) {
         for (size_t k = 0; k < n; k++)
             assert_true(buf[k] == pattern(*received + k));
         *received += n;
@@ -333,140 +164,6 @@ static void full_is_quiet(ends *e)
     close_end(e, 1, true);
     until_ready(e, 0, REDD_STREAM_HANGUP);
     assert_int_equal(write_text(e->s[0], "x"), UV_ECONNRESET);
-}
-
-static void hangup_is_told_once(ends *e)
-{
-    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
-    assert_int_equal(write_text(e->s[0], "unread"), 0);
-    turns(e->f, 5);
-    assert_int_equal(e->c[1].wakes, 0);
-    assert_int_equal(redd_stream_shutdown(e->s[0]), 0);
-    UNTIL(e->f, e->c[1].wakes > 0);
-    assert_true(e->s[1]->ready & REDD_STREAM_HANGUP);
-    assert_quiet(e);
-    assert_int_equal(e->c[1].wakes, 1);
-    redd_stream_interest(e->s[1], 0);
-    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
-    assert_quiet(e);
-    assert_int_equal(e->c[1].wakes, 1);
-    redd_stream_interest(e->s[1], REDD_STREAM_READ); /* what came before it is still there */
-    expect_text(e, 1, "unread");
-    assert_eof(e, 1);
-}
-
-static void pause_and_resume(ends *e)
-{
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
-    assert_int_equal(write_text(e->s[0], "a"), 0);
-    expect_text(e, 1, "a");
-    unsigned wakes = e->c[1].wakes;
-    redd_stream_interest(e->s[1], 0);
-    assert_int_equal(write_text(e->s[0], "b"), 0);
-    turns(e->f, 5);
-    assert_int_equal(e->c[1].wakes, wakes);
-    assert_quiet(e);
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
-    UNTIL(e->f, e->c[1].wakes > wakes);
-    expect_text(e, 1, "b");
-}
-
-/** From READ to HANGUP and back while nothing comes, and with the end coming in between. */
-static void reading_turns_into_listening(ends *e)
-{
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
-    turn(e->f);
-    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
-    if (e->kind == TCP) /* no call of epoll_ctl yet: most pauses are over before anything comes */
-        assert_int_equal(((redd__tcp *)(void *)e->s[1])->armed, REDD_STREAM_READ);
-    assert_int_equal(write_text(e->s[0], "later"), 0);
-    turns(e->f, 5);
-    assert_int_equal(e->c[1].wakes, 0);
-    assert_quiet(e);
-    assert_int_equal(redd_stream_shutdown(e->s[0]), 0);
-    UNTIL(e->f, e->c[1].wakes > 0);
-    assert_true(e->s[1]->ready & REDD_STREAM_HANGUP);
-    assert_false(e->s[1]->ready & REDD_STREAM_READ);
-    assert_quiet(e);
-}
-
-/** A reader that never reads must not burn the CPU, and is served again when it does. */
-static void ignored_events_end(ends *e)
-{
-    redd_stream_interest(e->s[1], REDD_STREAM_READ | REDD_STREAM_WRITE);
-    assert_int_equal(write_text(e->s[0], "a"), 0);
-    UNTIL(e->f, e->s[1]->ready & REDD_STREAM_READ);
-    turns(e->f, 500);
-    assert_quiet(e);
-    unsigned wakes = e->c[1].wakes;
-    redd_stream_interest(e->s[1], 0);
-    redd_stream_interest(e->s[1], REDD_STREAM_READ); /* asked anew, told anew */
-    UNTIL(e->f, e->c[1].wakes > wakes);
-    turns(e->f, 500);
-    assert_quiet(e);
-    expect_text(e, 1, "a");
-    wakes = e->c[1].wakes;
-    assert_int_equal(write_text(e->s[0], "b"), 0);
-    UNTIL(e->f, e->c[1].wakes > wakes);
-    expect_text(e, 1, "b");
-}
-
-static void close_on_wake(counter *c)
-{
-    ends *e = c->user;
-    int i = (int)(c - e->c);
-    redd_stream_close(e->s[i], false);
-    e->s[i] = NULL;
-}
-
-static void closes_in_its_own_wake(ends *e)
-{
-    e->c[1].on_wake = close_on_wake;
-    e->c[1].user = e;
-    redd_stream_interest(e->s[1], REDD_STREAM_READ);
-    assert_int_equal(write_text(e->s[0], "knock"), 0);
-    UNTIL(e->f, e->c[1].wakes > 0);
-    assert_null(e->s[1]);
-    assert_int_equal(e->c[1].refs, 0);
-    turns(e->f, 3);
-    assert_int_equal(e->c[1].wakes, 1);
-}
-
-static void close_other_on_wake(counter *c)
-{
-    ends *e = c->user;
-    int other = 1 - (int)(c - e->c);
-    redd_stream_close(e->s[other], true);
-    e->s[other] = NULL;
-}
-
-/** Both ends have events in the same turn, and the first one's wake closes the second. */
-static void closes_the_other_in_a_wake(ends *e)
-{
-    if (e->kind == PAIR)
-        return; /* a pair wakes within the call that causes it: there is no batch */
-    assert_int_equal(write_text(e->s[0], "x"), 0);
-    assert_int_equal(write_text(e->s[1], "x"), 0);
-    for (int i = 0; i < 2; i++) {
-        e->c[i].on_wake = close_other_on_wake;
-        e->c[i].user = e;
-        redd_stream_interest(e->s[i], REDD_STREAM_READ);
-    }
-    UNTIL(e->f, e->c[0].wakes + e->c[1].wakes > 0);
-    assert_int_equal(e->c[0].wakes + e->c[1].wakes, 1);
-    for (int i = 0; i < 2; i++)
-        e->c[i].on_wake = NULL;
-}
-
-static void no_waker(ends *e)
-{
-    redd_stream_wake(e->s[1], NULL);
-    assert_int_equal(e->c[1].refs, 0);
-    redd_stream_interest(e->s[1], REDD_STREAM_READ | REDD_STREAM_HANGUP);
-    assert_int_equal(write_text(e->s[0], "x"), 0);
-    until_ready(e, 1, REDD_STREAM_READ);
-    close_end(e, 0, true);
-    until_ready(e, 1, REDD_STREAM_HANGUP);
 }
 
 static void peer_address(ends *e)
@@ -522,51 +219,16 @@ static void want_of_memory(ends *e)
     turn(f);
 }
 
-typedef void (*scenario)(ends *e);
-
-static void run(scenario fn)
-{
-    for (kind k = TCP; k < KINDS; k++) {
-        fixture f;
-        ends e;
-        fixture_begin(&f, 1, true);
-        open_ends(&e, &f, k);
-        fn(&e);
-        close_ends(&e);
-        fixture_end(&f);
-    }
-}
-
-#define SCENARIO(name)                    \
-    static void test_##name(void **state) \
-    {                                     \
-        (void)state;                      \
-        run(name);                        \
-    }
 SCENARIO(passes_bytes)
 SCENARIO(full_read_keeps_ready)
 SCENARIO(gathers_slices)
 SCENARIO(half_close)
 SCENARIO(close_is_eof)
-SCENARIO(reset_while_reading)
-SCENARIO(reset_while_listening_for_hangup)
-SCENARIO(reset_behind_bytes)
-SCENARIO(reset_while_idle)
-SCENARIO(reset_then_new_interest)
 SCENARIO(backpressure)
 SCENARIO(full_is_quiet)
-SCENARIO(hangup_is_told_once)
-SCENARIO(pause_and_resume)
-SCENARIO(reading_turns_into_listening)
-SCENARIO(ignored_events_end)
-SCENARIO(closes_in_its_own_wake)
-SCENARIO(closes_the_other_in_a_wake)
-SCENARIO(no_waker)
 SCENARIO(peer_address)
 SCENARIO(no_growth)
 SCENARIO(want_of_memory)
-
-/* --- one kind only --- */
 
 /** Bytes at every offset of a small ring, written and read in pieces of every size. */
 static void test_ring_wraps(void **state)
@@ -633,86 +295,6 @@ static void test_many_slices(void **state)
     fixture_end(&f);
 }
 
-/** A descriptor number that is used again in the same turn gets no event of its predecessor. */
-static void test_descriptor_reuse(void **state)
-{
-    (void)state;
-    fixture f;
-    ends a, b;
-    fixture_begin(&f, 1, true);
-    open_ends(&a, &f, TCP);
-    redd_stream_interest(a.s[1], REDD_STREAM_READ);
-    turn(&f);
-    assert_int_equal(write_text(a.s[0], "old"), 0);
-    int old = ((redd__tcp *)(void *)a.s[1])->fd;
-    close_ends(&a);
-    open_ends(&b, &f, TCP);
-    assert_true(((redd__tcp *)(void *)b.s[0])->fd == old ||
-                ((redd__tcp *)(void *)b.s[1])->fd == old);
-    for (int i = 0; i < 2; i++)
-        redd_stream_interest(b.s[i], REDD_STREAM_READ | REDD_STREAM_HANGUP);
-    turns(&f, 5);
-    assert_int_equal(b.c[0].wakes + b.c[1].wakes, 0);
-    close_ends(&b);
-    fixture_end(&f);
-}
-
-/** An error that passes: a datagram socket's peer that was not there for a while. */
-static void test_error_that_passes(void **state)
-{
-    (void)state;
-    fixture f;
-    redd_stream *s;
-    counter c = COUNTER_INIT;
-    struct sockaddr_in name = loopback(0), own;
-    socklen_t len = sizeof(name);
-    char buf[8];
-    size_t n;
-    fixture_begin(&f, 1, true);
-    int peer = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(peer, (struct sockaddr *)&name, sizeof(name)), 0);
-    assert_int_equal(getsockname(peer, (struct sockaddr *)&name, &len), 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&own, &len), 0);
-    assert_int_equal(close(peer), 0);
-    assert_int_equal(redd_stream_from_fd(f.w, fd, &s), 0);
-    redd_stream_wake(s, &c.base);
-    redd_stream_interest(s, REDD_STREAM_READ);
-    assert_int_equal(write_text(s, "there?"), 0);
-    UNTIL(&f, c.wakes > 0);
-    assert_int_equal(redd_stream_read(s, buf, sizeof(buf), &n), UV_ECONNREFUSED);
-    assert_int_equal(redd_stream_read(s, buf, sizeof(buf), &n), UV_EAGAIN);
-    peer = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(peer, (struct sockaddr *)&name, sizeof(name)), 0);
-    unsigned wakes = c.wakes;
-    assert_int_equal(sendto(peer, "yes", 3, 0, (struct sockaddr *)&own, len), 3);
-    UNTIL(&f, c.wakes > wakes);
-    assert_int_equal(redd_stream_read(s, buf, sizeof(buf), &n), 0);
-    assert_int_equal(n, 3);
-    assert_int_equal(close(peer), 0);
-    redd_stream_close(s, false);
-    assert_int_equal(c.refs, 0);
-    fixture_end(&f);
-}
-
-/** Tasks keep a loop alive; the sockets that they wait for do not. */
-static void test_does_not_keep_the_loop(void **state)
-{
-    (void)state;
-    fixture f;
-    ends e;
-    fixture_begin(&f, 1, true);
-    open_ends(&e, &f, TCP);
-    redd_stream_interest(e.s[0], REDD_STREAM_READ);
-    turn(&f);
-    uv_unref((uv_handle_t *)&f.watchdog);
-    assert_false(uv_loop_alive(&f.loop));
-    uv_ref((uv_handle_t *)&f.watchdog);
-    close_ends(&e);
-    fixture_end(&f);
-}
-
 /** Streams that are closed as the worker ends: their memory outlives the worker's state. */
 static void test_close_at_the_end(void **state)
 {
@@ -744,7 +326,7 @@ static void test_read_buffer(void **state)
 static void test_size(void **state)
 {
     (void)state;
-    assert_true(sizeof(redd__tcp) <= 192);
+    assert_true(sizeof(redd__tcp) <= 64);
 }
 
 int main(void)
@@ -755,28 +337,13 @@ int main(void)
         cmocka_unit_test(test_gathers_slices),
         cmocka_unit_test(test_half_close),
         cmocka_unit_test(test_close_is_eof),
-        cmocka_unit_test(test_reset_while_reading),
-        cmocka_unit_test(test_reset_while_listening_for_hangup),
-        cmocka_unit_test(test_reset_behind_bytes),
-        cmocka_unit_test(test_reset_while_idle),
-        cmocka_unit_test(test_reset_then_new_interest),
         cmocka_unit_test(test_backpressure),
         cmocka_unit_test(test_full_is_quiet),
-        cmocka_unit_test(test_hangup_is_told_once),
-        cmocka_unit_test(test_pause_and_resume),
-        cmocka_unit_test(test_reading_turns_into_listening),
-        cmocka_unit_test(test_ignored_events_end),
-        cmocka_unit_test(test_closes_in_its_own_wake),
-        cmocka_unit_test(test_closes_the_other_in_a_wake),
-        cmocka_unit_test(test_no_waker),
         cmocka_unit_test(test_peer_address),
         cmocka_unit_test(test_no_growth),
         cmocka_unit_test(test_want_of_memory),
         cmocka_unit_test(test_ring_wraps),
         cmocka_unit_test(test_many_slices),
-        cmocka_unit_test(test_descriptor_reuse),
-        cmocka_unit_test(test_error_that_passes),
-        cmocka_unit_test(test_does_not_keep_the_loop),
         cmocka_unit_test(test_close_at_the_end),
         cmocka_unit_test(test_read_buffer),
         cmocka_unit_test(test_size),

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/** Accepting: bursts, pauses, want of descriptors and memory, real workers. */
+#include "tests/unit/listener_fixture.h"
+
+#include "ext/net/tcp.h"
+
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+
+typedef struct server {
+    fixture f;
+    redd_listener *l;
+    redd_acceptor *a;
+    counter c;
+} server;
+
+static void server_begin(server *s, redd_balance balance)
+{
+    *s = (server){.c = COUNTER_INIT};
+    fixture_begin(&s->f, 1, true);
+    s->l = listen_on(&s->f, balance);
+    assert_int_equal(redd_acceptor_open(s->l, s->f.w, &s->a), 0);
+}
+
+static void server_end(server *s)
+{
+    redd_acceptor_close(s->a);
+    assert_int_equal(s->c.refs, 0);
+    turn(&s->f);
+    redd_listener_free(s->l);
+    fixture_end(&s->f);
+}
+
+static redd_poll poll_accept(server *s, redd_stream **out)
+{
+    return redd_acceptor_poll(s->a, &s->c.base, out);
+}
+
+static redd_stream *accept_one(server *s)
+{
+    redd_stream *stream = NULL;
+    while (poll_accept(s, &stream) == REDD_PENDING) {
+        unsigned wakes = s->c.wakes;
+        UNTIL(&s->f, s->c.wakes > wakes);
+    }
+    assert_non_null(stream);
+    return stream;
+}
+
+static void accepts(redd_balance balance)
+{
+    server s;
+    redd_stream *stream, *none;
+    redd_address peer;
+    server_begin(&s, balance);
+    int client = connect_to(port_of(s.l));
+    turns(&s.f, 5);
+    assert_int_equal(redd_acceptor_accepted(s.a), 0); /* not before the first poll */
+    stream = accept_one(&s);
+    assert_int_equal(redd_acceptor_accepted(s.a), 1);
+    int fd = ((redd__tcp *)(void *)stream)->fd;
+    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    redd_stream_peer(stream, &peer);
+    assert_int_equal(peer.port, socket_port(client));
+
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    assert_true(quiet(&s.f));
+    assert_int_equal(s.c.wakes, 0);
+    assert_int_equal(write(client, "hi", 2), 2);
+    redd_stream_interest(stream, REDD_STREAM_READ);
+    UNTIL(&s.f, stream->ready & REDD_STREAM_READ);
+    char buf[8];
+    size_t n;
+    assert_int_equal(redd_stream_read(stream, buf, sizeof(buf), &n), 0);
+    assert_int_equal(n, 2);
+    redd_stream_close(stream, false);
+    assert_int_equal(read(client, buf, sizeof(buf)), 0);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void test_accepts(void **state)
+{
+    (void)state;
+    accepts(REDD_BALANCE_REUSEPORT);
+    accepts(REDD_BALANCE_SHARED);
+}
+
+/** A burst takes one call more than it has connections: counted by the wakes. */
+static void test_burst(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 50 };
+    server s;
+    int clients[CLIENTS];
+    redd_stream *streams[CLIENTS], *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = connect_to(port_of(s.l));
+    UNTIL(&s.f, s.c.wakes > 0);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(poll_accept(&s, &streams[i]), REDD_READY);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    assert_true(quiet(&s.f));
+    assert_int_equal(s.c.wakes, 1);
+    assert_int_equal(redd_acceptor_accepted(s.a), CLIENTS);
+    for (int i = 0; i < CLIENTS; i++) {
+        redd_stream_close(streams[i], false);
+        assert_int_equal(close(clients[i]), 0);
+    }
+    server_end(&s);
+}
+
+/** A server that accepts no more for now is not driven round the loop by what waits. */
+static void test_paused_server_is_quiet(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *stream;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    assert_int_equal(poll_accept(&s, &stream), REDD_PENDING);
+    int client = connect_to(port_of(s.l));
+    UNTIL(&s.f, s.c.wakes > 0);
+    turns(&s.f, 3);
+    assert_true(quiet(&s.f));
+    assert_int_equal(s.c.wakes, 1);
+    redd_stream_close(accept_one(&s), false);
+    int second = connect_to(port_of(s.l));
+    redd_stream_close(accept_one(&s), false);
+    assert_int_equal(close(client), 0);
+    assert_int_equal(close(second), 0);
+    server_end(&s);
+}
+
+/** The backlog outlives the acceptor: the next one gets what came in between. */
+static void test_socket_stays_open(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    uv_unref((uv_handle_t *)&s.f.watchdog);
+    assert_false(uv_loop_alive(&s.f.loop)); /* tasks keep a loop alive, not what they wait for */
+    uv_ref((uv_handle_t *)&s.f.watchdog);
+    redd_acceptor_close(s.a);
+    int client = connect_to(port_of(s.l));
+    turns(&s.f, 3);
+    assert_int_equal(s.c.wakes, 0);
+    assert_int_equal(redd_acceptor_open(s.l, s.f.w, &s.a), 0);
+    redd_stream *stream = accept_one(&s);
+    redd_stream_close(stream, false);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void close_acceptor(counter *c)
+{
+    server *s = c->user;
+    redd_acceptor_close(s->a);
+    s->a = NULL;
+}
+
+static void test_close_in_its_own_wake(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    s.c.on_wake = close_acceptor;
+    s.c.user = &s;
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    int client = connect_to(port_of(s.l));
+    UNTIL(&s.f, s.c.wakes > 0);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void test_no_growth(void **state)
+{
+    (void)state;
+    server s;
+    redd_allocator_stats before = {0}, after;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    for (int i = 0; i < 1000; i++) {
+        int client = connect_to(port_of(s.l));
+        redd_stream *stream = accept_one(&s);
+        redd_stream_interest(stream, REDD_STREAM_READ);
+        turn(&s.f);
+        redd_stream_close(stream, i % 2);
+        assert_int_equal(close(client), 0);
+        turn(&s.f);
+        if (i == 10)
+            before = fixture_memory(&s.f);
+    }
+    after = fixture_memory(&s.f);
+    assert_int_equal(after.allocations, before.allocations);
+    assert_int_equal(after.bytes, before.bytes);
+    assert_int_equal(redd_acceptor_accepted(s.a), 1000);
+    server_end(&s);
+}
+
+/* --- failures to accept --- */
+
+/** Moves the virtual clock on in steps of 10 ms until a connection was accepted. */
+static redd_stream *accept_within(server *s, uint64_t ms)
+{
+    redd_stream *stream = NULL;
+    for (uint64_t t = 0; t < ms; t += 10) {
+        redd_clock_advance(s->f.clock, 10);
+        turn(&s->f);
+        if (poll_accept(s, &stream) == REDD_READY)
+            return stream;
+    }
+    return NULL;
+}
+
+/** No descriptor is free: rests, logs at most once a second, and loses nobody. */
+static void out_of_descriptors(server *s)
+{
+    enum { CLIENTS = 5 };
+    int clients[CLIENTS];
+    struct rlimit limit, none_free;
+    redd_stream *none, *stream;
+    assert_int_equal(poll_accept(s, &none), REDD_PENDING);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = connect_to(port_of(s->l));
+    int probe = dup(clients[0]); /* the lowest free number */
+    assert_true(probe >= 0);
+    assert_int_equal(close(probe), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none_free = limit;
+    none_free.rlim_cur = (rlim_t)probe;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_free), 0);
+
+    UNTIL(&s->f, s->c.wakes > 0);
+    assert_int_equal(poll_accept(s, &none), REDD_PENDING);
+    assert_true(quiet(&s->f));
+    assert_int_equal(s->c.wakes, 1);
+    assert_int_equal(s->f.lines, 1);
+    assert_non_null(strstr(s->f.logged, "too many open files"));
+    assert_null(accept_within(s, 3000));
+    assert_true(s->f.lines >= 3 && s->f.lines <= 4);
+    assert_non_null(strstr(s->f.logged, "(10 tries)"));
+    unsigned wakes = s->c.wakes;
+    assert_true(wakes >= 25 && wakes <= 32); /* ten times a second, not in every turn */
+
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        stream = i == 0 ? accept_within(s, 200) : accept_one(s);
+        assert_non_null(stream);
+        redd_stream_close(stream, false);
+        assert_int_equal(close(clients[i]), 0);
+    }
+    assert_int_equal(redd_acceptor_accepted(s->a), CLIENTS);
+}
+
+static void test_out_of_descriptors(void **state)
+{
+    (void)state;
+    server s;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    out_of_descriptors(&s);
+    server_end(&s);
+}
+
+/** Out of memory for the stream: the connection stays in the backlog. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none, *stream;
+    redd_acceptor *a = NULL;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    int client = connect_to(port_of(s.l));
+    redd_counting_allocator_fail_at(s.f.counting, 1, true);
+    assert_int_equal(redd_acceptor_open(s.l, s.f.w, &a), UV_ENOMEM);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    assert_int_equal(s.f.lines, 1);
+    assert_non_null(strstr(s.f.logged, redd_error_text(UV_ENOMEM)));
+    redd_counting_allocator_fail_at(s.f.counting, 0, false);
+    turns(&s.f, 3);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING); /* still resting */
+    stream = accept_within(&s, 200);
+    assert_non_null(stream);
+    redd_stream_close(stream, false);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+/** Closed while it rests: the timer must not fire. */
+static void test_close_while_resting(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *none;
+    server_begin(&s, REDD_BALANCE_AUTO);
+    redd_counting_allocator_fail_at(s.f.counting, 1, true);
+    assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
+    redd_counting_allocator_fail_at(s.f.counting, 0, false);
+    redd_acceptor_close(s.a);
+    s.a = NULL;
+    turn(&s.f); /* its memory is gone */
+    redd_clock_advance(s.f.clock, 1000);
+    turns(&s.f, 3);
+    assert_int_equal(s.c.wakes, 0);
+    server_end(&s);
+}
+
+/** A client that is gone before it was accepted costs nothing but its own connection. */
+static void test_client_resets_in_the_backlog(void **state)
+{
+    (void)state;
+    server s;
+    redd_stream *stream;
+    struct linger now = {.l_onoff = 1, .l_linger = 0};
+    server_begin(&s, REDD_BALANCE_AUTO);
+    int gone = connect_to(port_of(s.l));
+    assert_int_equal(setsockopt(gone, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+    assert_int_equal(close(gone), 0);
+    int client = connect_to(port_of(s.l));
+    assert_int_equal(write(client, "x", 1), 1);
+    for (bool served = false; !served;) { /* Linux hands the dead one out, others do not */
+        char byte;
+        size_t n;
+        stream = accept_one(&s);
+        redd_stream_interest(stream, REDD_STREAM_READ);
+        UNTIL(&s.f, stream->ready & REDD_STREAM_READ);
+        served = redd_stream_read(stream, &byte, 1, &n) == 0 && n == 1;
+        redd_stream_close(stream, false);
+    }
+    assert_int_equal(close(client), 0);
+    assert_int_equal(s.f.lines, 0);
+    server_end(&s);
+}
+
+/* --- with real workers --- */
+
+enum { CROWD_WORKERS = 4, CROWD_CLIENTS = 400 };
+
+/** Every worker accepts until all clients together were served. */
+typedef struct crowd {
+    redd_runtime *rt;
+    redd_listener *l;
+    uv_thread_t clients;
+    atomic_uint served;
+    atomic_uint per_worker[CROWD_WORKERS];
+} crowd;
+
+typedef struct accept_task {
+    redd_future base;
+    crowd *crowd;
+    redd_worker *w;
+    redd_acceptor *a;
+} accept_task;
+
+static redd_poll accept_task_poll(redd_future *f, redd_waker *waker, redd_value *out)
+{
+    (void)out;
+    accept_task *t = (accept_task *)(void *)f;
+    redd_stream *stream;
+    while (redd_acceptor_poll(t->a, waker, &stream) == REDD_READY) {
+        redd_stream_close(stream, false);
+        atomic_fetch_add(&t->crowd->per_worker[redd_worker_index(t->w)], 1);
+        if (atomic_fetch_add(&t->crowd->served, 1) + 1 == CROWD_CLIENTS)
+            redd_runtime_stop(t->crowd->rt, REDD_STOP_FORCED);
+    }
+    return REDD_PENDING;
+}
+
+static void accept_task_drop(redd_future *f)
+{
+    accept_task *t = (accept_task *)(void *)f;
+    redd_acceptor_close(t->a);
+    free(t);
+}
+
+static int crowd_main(redd_worker *w, void *user)
+{
+    static const redd_future_vt vt = {"accept", accept_task_poll, accept_task_drop};
+    crowd *c = user;
+    accept_task *t = calloc(1, sizeof(*t));
+    *t = (accept_task){.base = {&vt}, .crowd = c, .w = w};
+    int rc = redd_acceptor_open(c->l, w, &t->a);
+    return rc ? rc : redd_spawn(redd_worker_executor(w), &t->base, NULL);
+}
+
+static void crowd_clients(void *user)
+{
+    crowd *c = user;
+    for (int i = 0; i < CROWD_CLIENTS; i++) {
+        char byte;
+        int fd = connect_to(port_of(c->l));
+        assert_int_equal(read(fd, &byte, 1), 0);
+        assert_int_equal(close(fd), 0);
+    }
+}
+
+static void crowd_ready(redd_worker *w, void *user)
+{
+    (void)w;
+    crowd *c = user;
+    assert_int_equal(uv_thread_create(&c->clients, crowd_clients, c), 0);
+}
+
+static void serve_crowd(redd_balance balance)
+{
+    crowd c = {0};
+    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+    redd_listen_options at = REDD_LISTEN_OPTIONS_INIT;
+    o.workers = CROWD_WORKERS;
+    at.host = "127.0.0.1";
+    at.balance = balance;
+    assert_int_equal(redd_runtime_new(&o, &c.rt), 0);
+    assert_int_equal(redd_runtime_add(c.rt, &redd_net_extension), 0);
+    assert_int_equal(redd_listener_bind(c.rt, &at, &c.l), 0);
+    assert_int_equal(redd_runtime_run(c.rt, crowd_main, crowd_ready, &c), 0);
+    assert_int_equal(uv_thread_join(&c.clients), 0);
+    assert_int_equal(atomic_load(&c.served), CROWD_CLIENTS);
+    if (balance == REDD_BALANCE_REUSEPORT)
+        for (int i = 0; i < CROWD_WORKERS; i++)
+            assert_true(atomic_load(&c.per_worker[i]) > 0);
+    redd_listener_free(c.l);
+    redd_runtime_free(c.rt);
+}
+
+static void test_workers_share_a_port(void **state)
+{
+    (void)state;
+    serve_crowd(REDD_BALANCE_REUSEPORT);
+    serve_crowd(REDD_BALANCE_SHARED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accepts),
+        cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_paused_server_is_quiet),
+        cmocka_unit_test(test_socket_stays_open),
+        cmocka_unit_test(test_close_in_its_own_wake),
+        cmocka_unit_test(test_no_growth),
+        cmocka_unit_test(test_out_of_descriptors),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_close_while_resting),
+        cmocka_unit_test(test_client_resets_in_the_backlog),
+        cmocka_unit_test(test_workers_share_a_port),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
