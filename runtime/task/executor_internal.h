@@ -23,7 +23,7 @@ enum {
 typedef struct redd__outcome {
     redd_join join;
     redd_waker *joiner; /* counted; only while JOINED and not ENDED */
-    redd_value value;   /* only while ENDED and JOINED; owned */
+    redd_value value;   /* owned while ENDED and JOINED; before, what a poll writes to */
     uint32_t flags;
     uint32_t refs; /* of a task: its executor's until it has left both queue and work, its join
                       handle's, its wakers' */
@@ -37,14 +37,12 @@ static inline void redd__outcome_init(redd__outcome *o, const redd_join_vt *vt, 
     o->refs = 1U + joined;
 }
 
-/** Decides the result and takes it; the joiner is still to be fired. */
-static inline void redd__outcome_set(redd__outcome *o, redd_value value)
+/** What stands in `value` is the result; the joiner is still to be fired. */
+static inline void redd__outcome_end(redd__outcome *o)
 {
     o->flags |= REDD__ENDED;
-    if (o->flags & REDD__JOINED)
-        o->value = value;
-    else
-        redd_value_drop(&value);
+    if (!(o->flags & REDD__JOINED))
+        redd_value_drop(&o->value);
 }
 
 static inline redd_poll redd__outcome_poll(redd__outcome *o, redd_waker *waker, redd_value *out)

@@ -41,7 +41,8 @@ static void leave_pool(job_task *t)
 
 static void end(job_task *t, redd_value value)
 {
-    redd__outcome_set(&t->outcome, value);
+    t->outcome.value = value;
+    redd__outcome_end(&t->outcome);
     redd__list_remove(&t->link);
     redd__executor_remove_live(t->ex);
     redd_waker_fire(&t->outcome.joiner);

@@ -62,18 +62,21 @@ static inline void leave(redd__task *t)
         unref(t);
 }
 
-static void end(redd__task *t, redd_value value)
+/** With what stands in the outcome's value. */
+static inline void end(redd__task *t)
 {
-    redd__outcome_set(&t->outcome, value);
+    redd__outcome_end(&t->outcome);
     leave(t);
 }
 
 void redd__task_cancel(redd__task *t)
 {
-    if (t->outcome.flags & REDD__RUNNING)
+    if (t->outcome.flags & REDD__RUNNING) {
         t->outcome.flags |= REDD__ABORTED;
-    else
-        end(t, redd_value_error(UV_ECANCELED));
+        return;
+    }
+    t->outcome.value = redd_value_error(UV_ECANCELED);
+    end(t);
 }
 
 /** True when the future was ready: the task has not ended yet, but its future has. */
@@ -95,9 +98,9 @@ static inline void run_task(redd__task *t)
             redd__task_cancel(t);
         return;
     }
-    redd_value out;
-    if (poll_task(t, &out))
-        end(t, out);
+    /* Polls write to the task itself: a copy from the stack would wait for the store to retire. */
+    if (poll_task(t, &t->outcome.value))
+        end(t);
     else if (t->outcome.flags & REDD__ABORTED)
         redd__task_cancel(t);
 }
