@@ -29,6 +29,8 @@ static inline void reply_end(reply *r)
 
 static inline redd_slice reply_rest(const reply *r)
 {
+    if (r->got->len == 0)
+        return redd_slice_of(NULL, 0);
     return redd_slice_of(r->got->data + r->pos, r->got->len - r->pos);
 }
 
