@@ -66,10 +66,12 @@ REDD_API const redd_op *redd_op_info(const redd_runtime *rt, redd_op_id id, cons
 
 /**
  * Calls op `id`. Returns 0 with the result in `*out`, or a negative code: REDD_EOP, REDD_EARGUMENT,
- * the op's own. Returns REDD_OP_PARKED when the op goes on: `*call` names it, and its result comes
- * through the completion function. A call that ends at once allocates nothing. A future that the op
- * returns is polled exactly once before it is parked, and what it ends with at once is returned at
- * once (an error value as a negative code). `argv` stays the caller's.
+ * the op's own; for one that would go on UV_ENOMEM, REDD_ELIMIT at 2^20 parked calls, UV_EBUSY when
+ * too many blocking jobs wait, REDD_ECLOSED at the worker's end. Returns REDD_OP_PARKED when the op
+ * goes on: `*call` names it, and its result comes through the completion function. A call that ends
+ * at once allocates nothing. A future that the op returns is polled exactly once before it is
+ * parked, and what it ends with at once is returned at once (an error value as a negative code).
+ * `argv` stays the caller's.
  */
 REDD_API int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv, size_t argc,
                           redd_value *out, redd_op_call_id *call);

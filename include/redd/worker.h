@@ -27,7 +27,8 @@ REDD_API int redd_worker_stopping(const redd_worker *w);
 
 typedef void (*redd_post_fn)(redd_worker *w, void *user);
 /** Runs `fn` on the worker's thread, in the order of the posts of each thread. UV_ENOMEM;
- *  REDD_ECLOSED when the worker has ended: `fn` is not called. Any thread. */
+ *  REDD_ECLOSED when the worker has ended: `fn` is not called. A post on its way keeps a run going,
+ *  but not the caller's loop of an attached worker. Any thread. */
 REDD_API int redd_worker_post(redd_worker *w, redd_post_fn fn, void *user);
 
 /** Worker `i` of a running runtime, or NULL. Any thread; valid until the run ends. */

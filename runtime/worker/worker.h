@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The worker's own struct, and its life: new, open, start, (stop,) finish, free. */
+/** The worker's own struct, and its life: new, open, start, run, stop, close, free. */
 #ifndef REDD_WORKER_WORKER_H
 #define REDD_WORKER_WORKER_H
 
@@ -41,7 +41,7 @@ struct redd_worker {
     bool detached;    /* redd_worker_detach was called */
     bool finishing;   /* past its last task */
     bool ended;       /* no handle of it is left */
-    unsigned parts;   /* of loop, timers and executor: not yet closed */
+    unsigned parts;   /* control, timers and executor, as far as they are not closed yet */
     redd_timer drain; /* turns a graceful stop into a forced one */
     void (*done)(void *user);
     void *done_user;

@@ -252,6 +252,46 @@ static void forced_stop_tells_the_host(void **state)
     assert_int_equal(log.values[0].as.i32, UV_ECANCELED);
 }
 
+enum { SLEEPS = 3000 };
+
+/** Results by the call's id, which counts from 1. */
+static void mark(redd_worker *w, const redd_op_call_id *calls, redd_value *values, size_t n,
+                 void *user)
+{
+    (void)w;
+    (void)values;
+    unsigned char *seen = user;
+    for (size_t i = 0; i < n; i++)
+        seen[calls[i]]++;
+}
+
+/** Far more calls than the first table and the first batch have room for. */
+static void thousands_of_calls(void **state)
+{
+    fixture *f = *state;
+    static unsigned char seen[SLEEPS + 1];
+    f->options.run_budget = 10000; /* lets many end in one batch */
+    fixture_attach(f, NULL);
+    redd_op_on_completion(f->w, mark, seen);
+    redd_op_id sleep = redd_op_find(f->rt, "op_sleep");
+    for (unsigned i = 1; i <= SLEEPS; i++) {
+        redd_value ms = redd_value_u32(i < SLEEPS / 2 ? i : SLEEPS);
+        redd_value out;
+        redd_op_call_id id;
+        assert_int_equal(redd_op_call(f->w, sleep, &ms, 1, &out, &id), REDD_OP_PARKED);
+        assert_int_equal(id, i);
+    }
+    for (unsigned i = 3; i <= SLEEPS; i += 3)
+        assert_int_equal(redd_op_cancel(f->w, i), 0);
+    for (unsigned ms = 0; ms <= SLEEPS; ms += 100) {
+        redd_clock_advance(f->clock, 100);
+        fixture_turn(f);
+    }
+    for (unsigned i = 1; i <= SLEEPS; i++)
+        assert_int_equal(seen[i], i % 3 != 0);
+    fixture_detach(f, REDD_STOP_GRACEFUL);
+}
+
 /** The host parks a call for each that ends, as long as it can. */
 static void park_again(redd_worker *w, const redd_op_call_id *calls, redd_value *values, size_t n,
                        void *user)
@@ -304,6 +344,7 @@ int main(void)
         TEST(cancel_woken),
         TEST(cancel_from_within_a_poll),
         TEST(forced_stop_tells_the_host),
+        TEST(thousands_of_calls),
         TEST(last_batch_begins_more),
         TEST(nobody_listens),
     };

@@ -221,6 +221,27 @@ static void ring_of_one(void **state)
                         "extensions need each other in a ring: \"a\" needs \"a\"");
 }
 
+static void many_ops(void **state)
+{
+    enum { N = 300 };
+    static redd_op ops[N];
+    static char names[N][16];
+    fixture *f = *state;
+    for (size_t i = 0; i < N; i++) {
+        (void)snprintf(names[i], sizeof(names[i]), "op_%zu", i);
+        ops[i] = (redd_op){sizeof(redd_op), REDD_OP_SYNC, 0, names[i], nothing, {{0}}};
+    }
+    x = plain("x", NULL, 0);
+    x.ops = ops;
+    x.n_ops = N;
+    assert_add(f, &x, 0, "");
+    assert_int_equal(redd_runtime_seal(f->rt), 0);
+    size_t core = redd_op_count(f->rt) - N;
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(redd_op_find(f->rt, names[i]), core + i + 1);
+    assert_int_equal(redd_op_find(f->rt, "op_300"), 0);
+}
+
 static void versions(void **state)
 {
     (void)state;
@@ -258,6 +279,7 @@ int main(void)
         TEST(order_of_addition_where_free),
         TEST(rings),
         TEST(ring_of_one),
+        TEST(many_ops),
         cmocka_unit_test(versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

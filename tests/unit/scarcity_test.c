@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/** A worker's whole life while memory runs out at every point of it. */
+/** A worker's whole life while memory, or descriptors, run out at every point of it. */
 #include "tests/unit/gate.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef struct scenario_state {
     fixture *f;
@@ -105,11 +109,62 @@ static void all_further_allocations_fail(void **state)
     every_allocation_fails(state, true);
 }
 
+/* --- descriptors that run out --- */
+
+static void ignore_log(redd_log_level level, redd_slice line, void *user)
+{
+    (void)level;
+    (void)line;
+    (void)user;
+}
+
+/** Runs with so many descriptors left, in a process of its own: libuv 1.44 loses some where
+ *  uv_loop_init fails half way. */
+static int run_with_descriptors(int left)
+{
+    int lowest = dup(STDERR_FILENO);
+    assert_true(lowest >= 0);
+    (void)close(lowest);
+    pid_t child = fork();
+    if (child == 0) {
+        rlim_t n = (rlim_t)lowest + (rlim_t)left;
+        struct rlimit few = {n, n};
+        redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
+        redd_runtime *rt;
+        o.workers = 3;
+        o.logger.write = ignore_log;
+        assert_int_equal(redd_runtime_new(&o, &rt), 0);
+        int rc = setrlimit(RLIMIT_NOFILE, &few) == 0 ? redd_runtime_run(rt, NULL, NULL, NULL) : 1;
+        if (rc == UV_EMFILE && !strstr(redd_runtime_message(rt), " could not start: too many open"))
+            rc = 1;
+        redd_runtime_free(rt);
+        _exit(rc == UV_EMFILE ? 2 : rc);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/** However few descriptors are left, the run begins or says why not. */
+static void out_of_descriptors(void **unused)
+{
+    (void)unused;
+    int left = 0;
+    while (run_with_descriptors(left) == 2)
+        assert_true(++left < 64);
+    assert_true(left > 6);
+    assert_int_equal(run_with_descriptors(left), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(one_allocation_fails),
-                                       TEST(all_further_allocations_fail)};
+    const struct CMUnitTest tests[] = {
+        TEST(one_allocation_fails),
+        TEST(all_further_allocations_fail),
+        cmocka_unit_test(out_of_descriptors),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
