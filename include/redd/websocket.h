@@ -48,7 +48,7 @@ typedef struct redd_ws_options {
     /** Subprotocols in order of preference, NULL-terminated; the first that the client offers is
      *  chosen. NULL: none is ever chosen. */
     const char *const *protocols;
-    /** Further fields of the 101. */
+    /** Further fields of the 101, at most 30; none may be a Sec-WebSocket-*. */
     const redd_http_field *fields;
     size_t n_fields;
     uint64_t max_message;      /* bytes: 1009 */

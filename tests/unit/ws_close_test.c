@@ -173,9 +173,7 @@ static void close_behind_a_full_queue(void **state)
 static void end_without_a_close(void **state)
 {
     (void)state;
-    static const char *const cuts[] = {"", "\x81", "\x81\x85",
-                                       "\x81\x85\x01\x02\x03\x04"
-                                       "he",
+    static const char *const cuts[] = {"", "\x81", "\x81\x85", "\x81\x85\x01\x02\x03\x04half",
                                        "\x89"};
     bed b;
     peer p;

@@ -20,7 +20,7 @@ typedef struct bytes {
 
 static inline void bytes_add(bytes *b, const void *data, size_t len)
 {
-    if (b->len + len + 1 > b->cap) {
+    if (!b->data || b->len + len + 1 > b->cap) {
         b->cap = (b->len + len + 1) * 2;
         b->data = realloc(b->data, b->cap);
         WS_MUST(b->data);
@@ -94,7 +94,8 @@ static inline void put_frame(bytes *b, const frame *f)
     bytes_add(b, f->payload, f->len);
     if (!f->unmasked && !f->zero_mask)
         for (size_t i = 0; i < f->len; i++)
-            b->data[b->len - f->len + i] ^= (char)key[i % 4];
+            b->data[b->len - f->len + i] =
+                (char)((unsigned char)b->data[b->len - f->len + i] ^ key[i % 4]);
 }
 
 static inline void put(bytes *b, unsigned first, const void *payload, size_t len)
@@ -336,7 +337,7 @@ static inline void peer_settle(peer *p)
 /** Writes all, turning the loop where the stream is full. Stops when the server has gone. */
 static inline void peer_send(peer *p, const void *data, size_t len)
 {
-    for (size_t off = 0, stuck = 0; off < len && stuck < 100; stuck++) {
+    for (size_t off = 0, stuck = 0; p->stream && off < len && stuck < 100; stuck++) {
         redd_slice s = redd_slice_of((const char *)data + off, len - off);
         size_t n = 0;
         int err = p->stream->vt->write(p->stream, &s, 1, &n);

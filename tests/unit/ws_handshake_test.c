@@ -28,12 +28,12 @@ static void exchange(bed *b, peer *p, const char *request)
     assert_int_equal(peer_connect(b, p, ACT_ECHO, CAPACITY), 0);
     peer_send(p, request, strlen(request));
     peer_settle(p);
-    assert_non_null(p->got.data);
+    bytes_text(&p->got, ""); /* a text, whatever came */
 }
 
 static unsigned status_of(const peer *p)
 {
-    assert_true(p->got.len > 12 && memcmp(p->got.data, "HTTP/1.1 ", 9) == 0);
+    assert_true(p->got.data && p->got.len > 12 && memcmp(p->got.data, "HTTP/1.1 ", 9) == 0);
     return (unsigned)strtoul(p->got.data + 9, NULL, 10);
 }
 
