@@ -140,15 +140,19 @@ static bool is_host_char(char c)
     return host_chars[ch >> 5] >> (ch & 31) & 1;
 }
 
+static bool is_literal_char(char c)
+{
+    return c != '\0' && strchr("0123456789abcdefABCDEFvV:.", c) != NULL;
+}
+
 /* Length of the uri-host that `s` begins with, 0 for none. */
 static size_t host_length(redd_slice s)
 {
     size_t n = 0;
     if (s.len > 0 && s.data[0] == '[') {
-        const char *end = memchr(s.data, ']', s.len);
-        size_t inside = end ? (size_t)(end - s.data) - 1 : 0;
-        bool valid = inside && strspn(s.data + 1, "0123456789abcdefABCDEFvV:.") == inside;
-        return valid ? inside + 2 : 0;
+        for (n = 1; n < s.len && is_literal_char(s.data[n]); n++)
+            ;
+        return n > 1 && n < s.len && s.data[n] == ']' ? n + 1 : 0;
     }
     while (n < s.len && is_host_char(s.data[n]))
         n++;
