@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ typedef struct fixture {
     redd_runtime *rt;
     redd_worker *w;
     bool detached;
-    int next_fd;      /* the lowest free descriptor before and after: none is lost */
+    int descriptors;  /* open before, and after */
     char logged[256]; /* the last line */
     unsigned lines;
 } fixture;
@@ -56,19 +57,24 @@ static inline redd_allocator_stats fixture_memory(const fixture *f)
     return stats;
 }
 
-static inline int next_free_fd(void)
+static inline void fixture_watch(fixture *f)
 {
-    int fd = dup(STDERR_FILENO);
-    assert_true(fd >= 0);
-    assert_int_equal(close(fd), 0);
-    return fd;
+    uv_update_time(&f->loop);
+    assert_int_equal(uv_timer_start(&f->watchdog, fixture_give_up, 20000, 0), 0);
+}
+
+static inline int open_descriptors(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
 }
 
 /** `workers`: what the runtime would start; only worker 0 is there, and only if `attach`. */
 static inline void fixture_begin(fixture *f, unsigned workers, bool attach)
 {
     memset(f, 0, sizeof(*f));
-    f->next_fd = next_free_fd();
     assert_int_equal(redd_counting_allocator_new(NULL, &f->counting), 0);
     assert_int_equal(redd_virtual_clock_new(1000, &f->clock), 0);
     redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
@@ -79,8 +85,9 @@ static inline void fixture_begin(fixture *f, unsigned workers, bool attach)
     assert_int_equal(redd_runtime_new(&o, &f->rt), 0);
     assert_int_equal(redd_runtime_add(f->rt, &redd_net_extension), 0);
     assert_int_equal(uv_loop_init(&f->loop), 0);
+    f->descriptors = open_descriptors();
     assert_int_equal(uv_timer_init(&f->loop, &f->watchdog), 0);
-    assert_int_equal(uv_timer_start(&f->watchdog, fixture_give_up, 20000, 0), 0);
+    fixture_watch(f);
     if (attach)
         assert_int_equal(redd_runtime_attach(f->rt, &f->loop, &f->w), 0);
 }
@@ -94,6 +101,7 @@ static void fixture_detached(void *user)
 /** Everything must be closed; checks that no handle, descriptor or byte is left. */
 static inline void fixture_end(fixture *f)
 {
+    fixture_watch(f);
     if (f->w) {
         redd_worker_detach(f->w, REDD_STOP_FORCED, fixture_detached, f);
         while (!f->detached)
@@ -105,8 +113,8 @@ static inline void fixture_end(fixture *f)
     redd_counting_allocator_free(f->counting);
     uv_close((uv_handle_t *)&f->watchdog, NULL);
     uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(open_descriptors(), f->descriptors);
     assert_int_equal(uv_loop_close(&f->loop), 0);
-    assert_int_equal(next_free_fd(), f->next_fd);
 }
 
 static inline void turn(fixture *f)
