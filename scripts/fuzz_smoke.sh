@@ -8,7 +8,7 @@ seconds=${SECONDS_EACH:-30}
 [ $# -gt 0 ] || set -- $(ls fuzz/*_fuzz.c 2>/dev/null | sed -E 's|fuzz/(.*)_fuzz\.c|\1|')
 
 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target fuzzers -j "$jobs"
+said=$(cmake --build --preset fuzz --target fuzzers -j "$jobs" 2>&1) || { printf '%s\n' "$said"; exit 1; }
 
 fuzz_one() {
     local target=$1 corpus=build/fuzz/corpus/$1 found=build/fuzz/found/$1
