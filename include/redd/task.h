@@ -76,8 +76,8 @@ static inline redd_poll redd_join_poll(redd_join *j, redd_waker *waker, redd_val
     return j->vt->poll(j, waker, out);
 }
 /** Drops the future soon, never inside this call nor inside its own poll; a finished task keeps its
- *  result. A job that has not begun is dropped at once; one that runs is abandoned: the join ends at
- *  once, and the result is dropped when it comes. */
+ *  result. A job that has not begun is dropped at once; one that runs is abandoned: the join ends
+ * at once, and the result is dropped when it comes. */
 static inline void redd_join_abort(redd_join *j)
 {
     j->vt->abort(j);
