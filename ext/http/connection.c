@@ -107,7 +107,8 @@ static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *
     set_interest(c);
     redd__http_set_deadline(c);
     c->progress = false;
-    bool readable = redd__http_wants_input(c) && (c->stream->ready & REDD_STREAM_READ);
+    bool readable = (redd__http_wants_input(c) && (c->stream->ready & REDD_STREAM_READ)) ||
+                    redd__http_input_probe_due(c);
     if (readable || c->poll_again || can_go_on(c))
         redd_waker_wake(waker);
     c->poll_again = false;
