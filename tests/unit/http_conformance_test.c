@@ -4,11 +4,9 @@
 
 #include "tests/unit/http_rows_body.h"
 #include "tests/unit/http_rows_head.h"
+#include "tests/unit/http_tcp.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum {
     CUT_EVERYWHERE = 1024, /* inputs up to this size are cut at each offset, longer ones at some */
@@ -153,10 +151,12 @@ static void run_cut(bed *b, seen *s, const row *r, const bytes *input, cut how)
     s->requests = 0;
     bytes_clear(&s->body);
     client_open(b, &c);
-    client_send(&c, input->data, how.first);
-    for (size_t off = how.first; off < input->len && !c.eof; off += how.others)
+    size_t off = client_put(&c, input->data, how.first);
+    bed_turns(b, 2);
+    for (; off < input->len && !c.eof; off += how.others)
         client_send(&c, input->data + off,
                     input->len - off < how.others ? input->len - off : how.others);
+    client_settle(&c);
     observe(r, &c, s, &o);
     judge(r, &o);
     if (r->fate == OPEN && !o.ended)
@@ -238,35 +238,20 @@ static void test_connections(void **state)
 
 /* --- over TCP --- */
 
-static int connect_to(uint16_t port)
-{
-    struct sockaddr_in name = {.sin_family = AF_INET,
-                               .sin_port = htons(port),
-                               .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
-    return fd;
-}
-
 /* Until as many responses have come as the row wants, and the end where it wants one. */
-static void await(client *c, const row *r, size_t wanted)
+static bool has_come(client *c, const row *r, size_t wanted)
 {
-    for (;;) {
-        outcome now = {0};
-        (void)client_take(c, SIZE_MAX);
-        read_replies(r, c, &now);
-        size_t got = now.statuses.len;
-        outcome_free(&now);
-        if (c->eof || c->reset || (r->fate != CLOSED && got >= wanted))
-            return;
-        (void)uv_run(&c->bed->loop, UV_RUN_ONCE);
-    }
+    outcome now = {0};
+    (void)client_take(c, SIZE_MAX);
+    read_replies(r, c, &now);
+    size_t got = now.statuses.len;
+    outcome_free(&now);
+    return c->eof || c->reset || (r->fate != CLOSED && got >= wanted);
 }
 
 static void run_over_tcp(bed *b, seen *s, const row *r, uint16_t port)
 {
-    client c = {.bed = b};
+    client c;
     outcome o = {0};
     bytes input = {0}, wanted = {0};
     input_of(r, &input);
@@ -274,16 +259,13 @@ static void run_over_tcp(bed *b, seen *s, const row *r, uint16_t port)
     bytes_text(&o.trace, "over TCP");
     s->requests = 0;
     bytes_clear(&s->body);
-    assert_int_equal(redd_stream_from_fd(b->w, connect_to(port), &c.stream), 0);
-    redd_stream_interest(c.stream, REDD_STREAM_READ);
+    tcp_connect(b, &c, port);
     assert_int_equal(client_put(&c, input.data, input.len), input.len);
-    await(&c, r, wanted.len);
+    UNTIL(b, has_come(&c, r, wanted.len));
     observe(r, &c, s, &o);
     judge(r, &o);
-    redd_stream_close(c.stream, false);
-    while (redd_http_server_connections(b->server) > 0)
-        (void)uv_run(&b->loop, UV_RUN_ONCE);
-    bytes_free(&c.got);
+    tcp_disconnect(&c);
+    UNTIL(b, redd_http_server_connections(b->server) == 0);
     bytes_free(&input);
     bytes_free(&wanted);
     outcome_free(&o);
@@ -304,28 +286,16 @@ static void test_over_tcp(void **state)
     bed b;
     seen s = {0};
     redd_listener *listener;
-    redd_address address;
-    redd_listen_options options = REDD_LISTEN_OPTIONS_INIT;
-    options.host = "127.0.0.1";
-    bed_prepare(&b);
-    assert_int_equal(bed_try_begin(&b), 0);
-    assert_int_equal(redd_listener_bind(b.rt, &options, &listener), 0);
-    assert_int_equal(bed_try_serve(&b, listener, on_request, &s), 0);
-    redd_listener_address(listener, &address);
-#define RUN_TABLE(table) \
-    run_table_over_tcp(&b, &s, (table), sizeof(table) / sizeof *(table), address.port)
+    uint16_t port = tcp_begin(&b, &listener, on_request, &s);
+#define RUN_TABLE(table) run_table_over_tcp(&b, &s, (table), sizeof(table) / sizeof *(table), port)
     RUN_TABLE(request_line_rows);
     RUN_TABLE(field_rows);
     RUN_TABLE(length_rows);
     RUN_TABLE(coding_rows);
     RUN_TABLE(chunk_rows);
     RUN_TABLE(connection_rows);
-    redd_http_server_close(b.server, REDD_STOP_GRACEFUL);
-    while (b.server)
-        (void)uv_run(&b.loop, UV_RUN_ONCE);
-    redd_listener_free(listener);
+    tcp_end(&b, listener);
     bytes_free(&s.body);
-    bed_end(&b);
 }
 
 int main(void)

@@ -2,12 +2,9 @@
 /** The ops, called as a guest's host calls them, with a client over TCP. */
 #include "tests/unit/http_must.h"
 
-#include <redd/op.h>
+#include "tests/unit/http_tcp.h"
 
-#include <arpa/inet.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <redd/op.h>
 
 enum { MAX_DONE = 16 };
 
@@ -27,7 +24,7 @@ static void on_completion(redd_worker *w, const redd_op_call_id *calls, redd_val
                           size_t n, void *user)
 {
     host *h = user;
-    uv_stop(redd_worker_loop(w)); /* await must not sleep on what has come before the loop's wait */
+    (void)w;
     for (size_t i = 0; i < n; i++) {
         assert_true(h->n_done < MAX_DONE);
         h->done[h->n_done].call = calls[i];
@@ -76,18 +73,23 @@ static void expect_text(redd_value v, const char *s)
     expect_bytes(v, REDD_STRING, s, strlen(s));
 }
 
+static bool take_done(host *h, redd_op_call_id id, redd_value *out)
+{
+    for (size_t i = 0; i < h->n_done; i++) {
+        if (h->done[i].call != id)
+            continue;
+        *out = h->done[i].value;
+        h->done[i] = h->done[--h->n_done];
+        return true;
+    }
+    return false;
+}
+
 static redd_value await(host *h, redd_op_call_id id)
 {
-    for (;;) {
-        for (size_t i = 0; i < h->n_done; i++) {
-            if (h->done[i].call != id)
-                continue;
-            redd_value v = h->done[i].value;
-            h->done[i] = h->done[--h->n_done];
-            return v;
-        }
-        (void)uv_run(&h->b.loop, UV_RUN_ONCE);
-    }
+    redd_value v;
+    UNTIL(&h->b, take_done(h, id, &v));
+    return v;
 }
 
 /* Calls an op that may end now or later. */
@@ -123,45 +125,25 @@ static void host_end(host *h)
     bed_end(&h->b);
 }
 
-static void connect_client(host *h, client *c)
-{
-    struct sockaddr_in name = {.sin_family = AF_INET,
-                               .sin_port = htons(h->port),
-                               .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
-    memset(c, 0, sizeof *c);
-    c->bed = &h->b;
-    assert_int_equal(redd_stream_from_fd(h->b.w, fd, &c->stream), 0);
-    redd_stream_interest(c->stream, REDD_STREAM_READ);
-}
-
 static void put_text(client *c, const char *s)
 {
     assert_int_equal(client_put(c, s, strlen(s)), strlen(s));
 }
 
+static bool take_reply(client *c, reply *r)
+{
+    size_t pos = r->got ? r->pos : 0;
+    (void)client_take(c, SIZE_MAX);
+    reply_end(r);
+    reply_begin(r, c);
+    r->pos = pos;
+    return reply_next(r);
+}
+
 /* The next response, when all of it has come. */
 static void await_reply(client *c, reply *r)
 {
-    size_t pos = r->got ? r->pos : 0;
-    for (;;) {
-        (void)client_take(c, SIZE_MAX);
-        reply_end(r);
-        reply_begin(r, c);
-        r->pos = pos;
-        if (reply_next(r))
-            return;
-        (void)uv_run(&c->bed->loop, UV_RUN_ONCE);
-    }
-}
-
-static void disconnect(client *c)
-{
-    redd_stream_close(c->stream, false);
-    c->stream = NULL;
-    bytes_free(&c->got);
+    UNTIL(c->bed, take_reply(c, r));
 }
 
 static void next_request(host *h)
@@ -190,7 +172,7 @@ static void test_one_request(void **state)
     client c;
     reply r = {0};
     host_begin(&h);
-    connect_client(&h, &c);
+    tcp_connect(&h.b, &c, h.port);
     put_text(&c, "POST /a?b HTTP/1.1\r\nHost: h\r\nX-One: 1\r\nX-one: 2\r\n"
                  "Content-Length: 11\r\n\r\nhello");
     next_request(&h);
@@ -225,7 +207,7 @@ static void test_one_request(void **state)
     assert_true(reply_field_is(&r, "x-two", "two"));
     assert_true(reply_body_is(&r, "made"));
     reply_end(&r);
-    disconnect(&c);
+    tcp_disconnect(&c);
     host_end(&h);
 }
 
@@ -239,7 +221,7 @@ static void test_queue(void **state)
     reply r = {0};
     host_begin(&h);
     for (int i = 0; i < CLIENTS; i++) {
-        connect_client(&h, &c[i]);
+        tcp_connect(&h.b, &c[i], h.port);
         put_text(&c[i], "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     }
     for (int i = 0; i < CLIENTS; i++) {
@@ -254,7 +236,7 @@ static void test_queue(void **state)
         assert_true(reply_body_is(&r, "raw"));
         reply_end(&r);
         r = (reply){0};
-        disconnect(&c[i]);
+        tcp_disconnect(&c[i]);
     }
     assert_int_equal(redd_resource_count(h.b.w), 1);
     host_end(&h);
@@ -268,7 +250,7 @@ static void test_closed_unanswered(void **state)
     client c;
     reply r = {0};
     host_begin(&h);
-    connect_client(&h, &c);
+    tcp_connect(&h.b, &c, h.port);
     put_text(&c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     next_request(&h);
     close_request(&h);
@@ -277,7 +259,7 @@ static void test_closed_unanswered(void **state)
     redd_value out, gone = h.request;
     assert_int_equal(call(&h, "op_http_get_request_url", &gone, 1, &out, NULL), REDD_ERESOURCE);
     reply_end(&r);
-    disconnect(&c);
+    tcp_disconnect(&c);
     host_end(&h);
 }
 
@@ -296,7 +278,7 @@ static void test_bad_calls(void **state)
     assert_int_equal(call(&h, "op_http_server_port", wrong, 1, &out, NULL), REDD_EARGUMENT);
     redd_value server[] = {h.server};
     assert_int_equal(call(&h, "op_http_get_request_method", server, 1, &out, NULL), REDD_ERESOURCE);
-    connect_client(&h, &c);
+    tcp_connect(&h.b, &c, h.port);
     put_text(&c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     next_request(&h);
     redd_value field[] = {h.request, text(&h, "Content-Length"), text(&h, "7")};
@@ -304,7 +286,7 @@ static void test_bad_calls(void **state)
     redd_value answer[] = {h.request, redd_value_u32(200), text(&h, "x")};
     assert_int_equal(call(&h, "op_http_set_response_body_text", answer, 3, &out, NULL), UV_EINVAL);
     close_request(&h);
-    disconnect(&c);
+    tcp_disconnect(&c);
     host_end(&h);
 }
 
@@ -328,7 +310,7 @@ static void test_close(void **state)
     host_end(&h);
 
     host_begin(&h);
-    connect_client(&h, &c);
+    tcp_connect(&h.b, &c, h.port);
     put_text(&c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     next_request(&h);
     (void)call_now(&h, "op_http_close", (redd_value[]){h.server}, 1);
@@ -338,7 +320,7 @@ static void test_close(void **state)
     assert_int_equal(r.status, 200);
     assert_true(reply_closes(&r));
     reply_end(&r);
-    disconnect(&c);
+    tcp_disconnect(&c);
     host_end(&h);
 }
 
@@ -351,12 +333,12 @@ static void test_peer_goes(void **state)
     redd_value out;
     redd_op_call_id id;
     host_begin(&h);
-    connect_client(&h, &c);
+    tcp_connect(&h.b, &c, h.port);
     put_text(&c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
     next_request(&h);
     redd_value arg = h.request;
     assert_int_equal(call(&h, "op_http_read_request_body", &arg, 1, &out, &id), REDD_OP_PARKED);
-    disconnect(&c);
+    tcp_disconnect(&c);
     out = await(&h, id);
     assert_int_equal(out.kind, REDD_ERROR);
     assert_int_equal(out.as.i32, UV_ECONNRESET);
@@ -377,7 +359,7 @@ static void test_stopped_in_work(void **state)
     redd_op_call_id id, next;
     host_begin(&h);
     for (int i = 0; i < 2; i++) {
-        connect_client(&h, &c[i]);
+        tcp_connect(&h.b, &c[i], h.port);
         put_text(&c[i], "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
         next_request(&h);
         redd_value arg = h.request;
@@ -390,7 +372,7 @@ static void test_stopped_in_work(void **state)
     redd_value arg = h.server;
     assert_int_equal(call(&h, "op_http_next_request", &arg, 1, &out, &next), REDD_OP_PARKED);
     for (int i = 0; i < 2; i++)
-        disconnect(&c[i]);
+        tcp_disconnect(&c[i]);
     host_end(&h);
 }
 
