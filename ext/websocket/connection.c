@@ -41,7 +41,7 @@ redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
     ws->idle_ms = clip32(options->idle_timeout_ms);
     ws->close_ms = clip32(options->close_timeout_ms);
     /* The peer's reason is kept there, too. */
-    redd_buffer_init(&ws->message, st->alloc,
+    redd_buffer_init(&ws->message, &st->spare.hook,
                      ws->max_message > REDD__WS_MAX_CONTROL ? (size_t)ws->max_message
                                                             : REDD__WS_MAX_CONTROL);
     redd_timer_init(&ws->timer, st->timers, timer_fired, ws);
@@ -124,6 +124,8 @@ static void finish(redd_ws *ws)
     redd_output_fini(&ws->output);
     redd__ws_lane_drop(ws);
     redd_buffer_release(&ws->message);
+    if (ws->state->n_open == 0)
+        redd__ws_spare_release(&ws->state->spare); /* nobody will need it soon */
     if (ws->pong)
         redd_pool_put(&ws->state->pongs, ws->pong);
     ws->pong = NULL;

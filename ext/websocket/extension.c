@@ -58,6 +58,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     redd_pool_init(&st->sockets, a, sizeof(redd_ws), KEEP_SOCKETS);
     redd_pool_init(&st->pongs, a, sizeof(redd__ws_pong), KEEP_PONGS);
     redd__list_init(&st->open);
+    redd__ws_spare_init(&st->spare, a);
     *state = st;
     return 0;
 }
@@ -84,6 +85,7 @@ static void worker_fini(redd_worker *w, void *state)
     redd__ws_state *st = state;
     (void)w; /* known to the state */
     redd__ws_lanes_free(st);
+    redd__ws_spare_release(&st->spare);
     redd_pool_fini(&st->pongs);
     redd_pool_fini(&st->sockets);
     redd_free(st->alloc, st, sizeof *st);

@@ -10,6 +10,9 @@
 #define SMALL_HEADER 6 /* 7-bit length and mask */
 /* Most that one read may take of a long frame, so that one sender cannot hold the worker. */
 #define DIRECT_MAX (256U << 10)
+/* The memory of a message is at most this often what came of it: each growth costs a copy, and a
+ * length that was only announced costs nothing. */
+#define GROWTH 4
 
 static void deliver(redd_ws *ws, unsigned kind, redd_slice data)
 {
@@ -27,6 +30,16 @@ static void message_done(redd_ws *ws, redd_slice data)
     else
         deliver(ws, kind, data);
     redd_buffer_release(&ws->message);
+}
+
+/* Makes room for `n` of the frame's `left` bytes and, within reason, for the others. */
+static int reserve(redd_ws *ws, size_t n, uint64_t left)
+{
+    redd_buffer *m = &ws->message;
+    if (n <= redd_buffer_room(m))
+        return 0;
+    size_t more = (m->len + n) * GROWTH - m->len;
+    return redd_buffer_reserve(m, more < left ? more : (size_t)left);
 }
 
 static bool text_ok(redd_ws *ws, const char *data, size_t n, bool ascii)
@@ -48,7 +61,9 @@ void redd__ws_frame_piece(redd_ws *ws, const char *data, size_t n, bool ascii)
         message_done(ws, redd_slice_of(data, n));
         return;
     }
-    int err = n ? redd_buffer_append(&ws->message, data, n) : 0;
+    int err = n ? reserve(ws, n, n + ws->frame_left) : 0;
+    if (!err && n)
+        err = redd_buffer_append(&ws->message, data, n);
     if (err)
         redd__ws_fail(ws, REDD__WS_INTERNAL, err);
     else if (last)
@@ -166,21 +181,20 @@ void redd__ws_consume(redd_ws *ws, char *data, size_t n)
 
 bool redd__ws_read_direct(redd_ws *ws, int *err, size_t *n)
 {
+    redd_buffer *m = &ws->message;
     if (ws->phase != REDD__WS_OPEN || ws->lane || ws->frame_left < ws->state->read_size)
         return false;
-    /* Twice what came so far: memory follows what the peer has really sent. */
-    size_t room = ws->message.len < ws->state->read_size ? ws->state->read_size : ws->message.len;
-    if (room > DIRECT_MAX)
-        room = DIRECT_MAX;
-    if (room > ws->frame_left)
-        room = (size_t)ws->frame_left;
-    int failed = redd_buffer_reserve(&ws->message, room);
+    size_t room = ws->frame_left < DIRECT_MAX ? (size_t)ws->frame_left : DIRECT_MAX;
+    size_t left = redd_buffer_room(m);
+    if (left < room && left >= ws->state->read_size)
+        room = left; /* before memory grows, it is filled */
+    int failed = reserve(ws, room, ws->frame_left);
     if (failed) {
         redd__ws_fail(ws, REDD__WS_INTERNAL, failed);
         *err = REDD_STREAM_AGAIN;
         return true;
     }
-    char *tail = ws->message.data + ws->message.len;
+    char *tail = m->data + m->len;
     *err = redd_stream_read(ws->stream, tail, room, n);
     if (*err || *n == 0)
         return true;
@@ -189,8 +203,8 @@ bool redd__ws_read_direct(redd_ws *ws, int *err, size_t *n)
     ws->frame_left -= *n;
     if (!text_ok(ws, tail, *n, ascii))
         return true;
-    ws->message.len += *n;
+    m->len += *n;
     if (ws->frame_left == 0 && ws->frame_fin)
-        message_done(ws, redd_buffer_slice(&ws->message));
+        message_done(ws, redd_buffer_slice(m));
     return true;
 }

@@ -3,6 +3,7 @@
 #ifndef REDD_WEBSOCKET_STATE_H
 #define REDD_WEBSOCKET_STATE_H
 
+#include "ext/websocket/spare.h"
 #include "runtime/base/list.h"
 
 #include <redd/websocket.h>
@@ -21,6 +22,7 @@ typedef struct redd__ws_state {
     redd_pool pongs;
     redd__list open; /* sockets whose close event has not come */
     size_t n_open;
+    redd__ws_spare spare; /* memory of messages */
     redd__ws_lane *spare_lanes;
     size_t n_spare_lanes;
 } redd__ws_state;

@@ -29,6 +29,12 @@ REDD_API int redd_buffer_append(redd_buffer *b, const void *data, size_t len);
 /** Drops `n` <= len bytes from the front, moving the rest down. */
 REDD_API void redd_buffer_consume(redd_buffer *b, size_t n);
 
+/** Bytes that fit behind `len` without growth. */
+static inline size_t redd_buffer_room(const redd_buffer *b)
+{
+    return b->cap - b->len;
+}
+
 static inline redd_slice redd_buffer_slice(const redd_buffer *b)
 {
     return redd_slice_of(b->data, b->len);
