@@ -54,18 +54,8 @@ static void outcome_free(outcome *o)
 
 static void read_replies(const row *r, const client *c, outcome *o)
 {
-    reply p;
-    char text[16];
     bool to_head = r->input.len > 4 && memcmp(r->input.data, "HEAD", 4) == 0;
-    reply_begin(&p, c);
-    while (reply_next_to(&p, to_head)) {
-        (void)snprintf(text, sizeof text, o->statuses.len ? ",%u" : "%u", p.status);
-        bytes_text(&o->statuses, text);
-        if (p.status >= 400)
-            assert_true(reply_closes(&p));
-    }
-    assert_true(reply_at_end(&p));
-    reply_end(&p);
+    replies_statuses(c, to_head, &o->statuses);
 }
 
 /* "200,200,..." for rows with more of them than one writes down. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** How requests, connections and servers end: once, with the right status, and nothing left. */
+/** How requests end: once, with the right status, whoever holds them. */
 #include "tests/unit/http_must.h"
 
 #define POST(fields) "POST /p?q HTTP/1.1\r\nHost: h.example\r\nX-Mark: m\r\n" fields "\r\n"
@@ -12,7 +12,6 @@ typedef struct hold {
     bool read;              /* asks for a piece of the body */
     bool answer;
     bool no_ref;
-    bool drop_at_end;
     unsigned requests, reads, ends;
     int read_status, end_status;
 } hold;
@@ -64,8 +63,6 @@ static void on_end(redd_http_request *req, int status, void *user)
     assert_int_equal(redd_http_read_all(req, 0, on_read, h), REDD_ECLOSED);
     redd_http_upgraded up;
     assert_int_equal(redd_http_upgrade(req, "x", NULL, 0, &up), REDD_ECLOSED);
-    if (h->drop_at_end)
-        drop(h);
 }
 
 static void on_request(redd_http_request *req, void *user)
@@ -360,192 +357,6 @@ static void test_end_function_holds(void **state)
     setting_end(&s);
 }
 
-/* --- closing the server --- */
-
-static void test_graceful_idle(void **state)
-{
-    (void)state;
-    setting s;
-    setting_begin(&s, (hold){.answer = true, .no_ref = true});
-    client_text(&s.c, GET);
-    redd_http_server_close(s.b.server, REDD_STOP_GRACEFUL);
-    client_settle(&s.c);
-    assert_true(s.c.eof);
-    assert_false(s.c.reset);
-    assert_null(s.b.server);
-    assert_int_equal(s.b.server_ends, 1);
-    setting_end(&s);
-}
-
-static void test_graceful_with_a_request_in_work(void **state)
-{
-    (void)state;
-    setting s;
-    setting_begin(&s, (hold){.watch = true});
-    client_text(&s.c, GET GET);
-    redd_http_server_close(s.b.server, REDD_STOP_GRACEFUL);
-    client_settle(&s.c);
-    assert_false(client_ended(&s.c));
-    assert_int_equal(s.b.server_ends, 0);
-    redd_stream *ends[2];
-    assert_int_equal(redd_stream_pair(s.b.w, 10, ends), 0);
-    assert_int_equal(redd_http_serve_stream(s.b.server, ends[0]), REDD_ECLOSED);
-    redd_stream_close(ends[0], false);
-    redd_stream_close(ends[1], false);
-    assert_int_equal(redd_http_respond_text(s.h.req, 200, "last"), 0);
-    client_settle(&s.c);
-    expect_status(&s.c, 200, true);
-    assert_true(s.c.eof);
-    assert_int_equal(s.h.requests, 1);
-    assert_int_equal(s.h.ends, 1);
-    assert_int_equal(s.h.end_status, 0);
-    client_close(&s.c);
-    assert_int_equal(s.b.server_ends, 1);
-    setting_end(&s);
-}
-
-static void test_graceful_in_a_head(void **state)
-{
-    (void)state;
-    setting s;
-    setting_begin(&s, (hold){.answer = true, .no_ref = true});
-    client_text(&s.c, "POST /p?q HTTP/1.1\r\nHost: h.example\r\nX-");
-    redd_http_server_close(s.b.server, REDD_STOP_GRACEFUL);
-    client_settle(&s.c);
-    assert_false(client_ended(&s.c));
-    client_text(&s.c, "Mark: m\r\n\r\n");
-    expect_status(&s.c, 200, true);
-    assert_true(s.c.eof);
-    setting_end(&s);
-}
-
-static void test_graceful_then_forced(void **state)
-{
-    (void)state;
-    setting s;
-    setting_begin(&s, (hold){.watch = true});
-    client_text(&s.c, GET);
-    redd_http_server_close(s.b.server, REDD_STOP_GRACEFUL);
-    client_settle(&s.c);
-    assert_int_equal(s.b.server_ends, 0);
-    redd_http_server_close(s.b.server, REDD_STOP_FORCED);
-    client_settle(&s.c);
-    assert_int_equal(s.h.ends, 1);
-    assert_int_equal(s.h.end_status, UV_ECANCELED);
-    assert_true(client_ended(&s.c));
-    assert_int_equal(s.b.server_ends, 1);
-    setting_end(&s);
-}
-
-static void test_worker_stops(void **state)
-{
-    (void)state;
-    for (int mode = REDD_STOP_GRACEFUL; mode <= REDD_STOP_FORCED; mode++) {
-        setting s;
-        client idle;
-        setting_begin(&s, (hold){.watch = true, .drop_at_end = true});
-        client_open(&s.b, &idle);
-        client_text(&s.c, POST("Content-Length: 5\r\n"));
-        bed_detach(&s.b, (redd_stop_mode)mode);
-        bed_settle(&s.b);
-        if (mode == REDD_STOP_GRACEFUL) {
-            assert_int_equal(s.h.ends, 0);
-            assert_int_equal(redd_http_respond_text(s.h.req, 200, "last"), 0);
-            client_settle(&s.c);
-            assert_true(s.c.eof);
-        }
-        (void)client_take(&idle, 1);
-        assert_true(idle.eof);
-        assert_int_equal(s.h.ends, 1);
-        assert_int_equal(s.h.end_status, mode == REDD_STOP_FORCED ? UV_ECANCELED : 0);
-        redd_stream_close(s.c.stream, false);
-        redd_stream_close(idle.stream, false);
-        s.c.stream = idle.stream = NULL;
-        while (!s.b.gone)
-            (void)uv_run(&s.b.loop, UV_RUN_ONCE);
-        bytes_free(&s.c.got);
-        bytes_free(&idle.got);
-        bed_end(&s.b);
-    }
-}
-
-/* --- closing inside callbacks --- */
-
-typedef struct closer {
-    bed *b;
-    redd_stop_mode mode;
-    bool answer_first, answer_after, in_end, in_read;
-    unsigned requests, ends;
-} closer;
-
-static void close_in_end(redd_http_request *req, int status, void *user)
-{
-    closer *k = user;
-    (void)req;
-    (void)status;
-    k->ends++;
-    if (k->in_end && k->b->server)
-        redd_http_server_close(k->b->server, k->mode);
-}
-
-static void close_in_read(redd_http_request *req, int status, redd_slice data, bool last,
-                          void *user)
-{
-    closer *k = user;
-    (void)data;
-    (void)last;
-    assert_int_equal(status, 0);
-    redd_http_server_close(k->b->server, k->mode);
-    if (k->answer_after)
-        assert_int_equal(redd_http_respond_text(req, 200, "after"), 0);
-}
-
-static void close_inside(redd_http_request *req, void *user)
-{
-    closer *k = user;
-    k->requests++;
-    redd_http_on_end(req, close_in_end, k);
-    if (k->in_read) {
-        assert_int_equal(redd_http_read(req, close_in_read, k), 0);
-        return;
-    }
-    if (k->answer_first)
-        assert_int_equal(redd_http_respond_text(req, 200, "before"), 0);
-    if (!k->in_end)
-        redd_http_server_close(k->b->server, k->mode);
-    if (k->answer_after)
-        assert_int_equal(redd_http_respond_text(req, 200, "after"), 0);
-}
-
-static void test_closed_inside_callbacks(void **state)
-{
-    (void)state;
-    for (unsigned kind = 0; kind < 32; kind++) {
-        bed b;
-        client c;
-        closer k = {.b = &b,
-                    .mode = kind & 1 ? REDD_STOP_FORCED : REDD_STOP_GRACEFUL,
-                    .in_end = kind & 2,
-                    .in_read = kind & 4,
-                    .answer_first = kind & 8,
-                    .answer_after = kind & 16};
-        if (k.answer_first && k.answer_after)
-            continue;
-        if (k.in_read && (k.answer_first || k.in_end))
-            continue;
-        bed_begin(&b, close_inside, &k);
-        client_open(&b, &c);
-        client_text(&c, POST("Content-Length: 5\r\n") "hello" GET);
-        if (b.server && !k.answer_first && !k.answer_after)
-            redd_http_server_close(b.server, REDD_STOP_FORCED);
-        client_settle(&c);
-        client_close(&c);
-        assert_int_equal(k.ends, k.requests);
-        assert_int_equal(b.server_ends, 1);
-        bed_end(&b);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -562,12 +373,6 @@ int main(void)
         cmocka_unit_test(test_reference_dropped_unanswered),
         cmocka_unit_test(test_body_read_unanswered),
         cmocka_unit_test(test_end_function_holds),
-        cmocka_unit_test(test_graceful_idle),
-        cmocka_unit_test(test_graceful_with_a_request_in_work),
-        cmocka_unit_test(test_graceful_in_a_head),
-        cmocka_unit_test(test_graceful_then_forced),
-        cmocka_unit_test(test_worker_stops),
-        cmocka_unit_test(test_closed_inside_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

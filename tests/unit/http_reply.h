@@ -5,6 +5,8 @@
 
 #include "tests/unit/http_fixture.h"
 
+#include <stdio.h>
+
 typedef struct reply {
     const bytes *got;
     size_t pos;      /* behind the present response */
@@ -188,6 +190,32 @@ static inline bool reply_next(reply *r)
 static inline bool reply_at_end(const reply *r)
 {
     return r->pos == r->got->len;
+}
+
+/** All statuses, "200,400"; nothing but whole responses may have come. `to_head`: to HEAD. */
+static inline void replies_statuses(const client *c, bool to_head, bytes *out)
+{
+    reply r;
+    char text[16];
+    reply_begin(&r, c);
+    bytes_text(out, "");
+    while (reply_next_to(&r, to_head)) {
+        (void)snprintf(text, sizeof text, out->len ? ",%u" : "%u", r.status);
+        bytes_text(out, text);
+        if (r.status >= 400)
+            HTTP_MUST(reply_closes(&r) || r.status == 500);
+    }
+    HTTP_MUST(reply_at_end(&r));
+    reply_end(&r);
+}
+
+static inline bool replies_are(const client *c, const char *statuses)
+{
+    bytes got = {0};
+    replies_statuses(c, false, &got);
+    bool are = bytes_are(&got, statuses, strlen(statuses));
+    bytes_free(&got);
+    return are;
 }
 
 #endif
