@@ -26,7 +26,8 @@ struct redd_job {
 };
 
 /** What an executor does. Each worker has one; extensions submit every future of theirs to it. An
- *  embedder may supply its own (redd_runtime_options.wrap_executor), usually around the default. */
+ *  embedder may put its own around the default (redd_runtime_options.wrap_executor), on which what
+ *  it is given must run in the end. */
 typedef struct redd_executor_vt {
     const char *name;
     /** Takes `f` on success; `join` NULL detaches. UV_ENOMEM, REDD_ECLOSED after the executor was
@@ -36,7 +37,8 @@ typedef struct redd_executor_vt {
      *  `f` is dropped, `*out` is the result. Returns 0 when parked: the result is dropped or
      * joined. */
     int (*start)(redd_executor *ex, redd_future *f, redd_value *out, redd_join **join);
-    /** Takes `job` on success. UV_EBUSY when the pool's queue is full, UV_ENOMEM, REDD_ECLOSED. */
+    /** Takes `job` on success. UV_EBUSY when the pool's queue is full, UV_ENOMEM, REDD_ECLOSED, or
+     *  the error of a thread that the system cannot make (when the pool has none). */
     int (*spawn_blocking)(redd_executor *ex, redd_job *job, redd_join **join);
     /** Tasks that have not ended; blocking jobs that were not aborted count. */
     size_t (*live)(const redd_executor *ex);

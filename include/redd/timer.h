@@ -25,8 +25,8 @@ struct redd_timer {
 };
 
 REDD_API void redd_timer_init(redd_timer *t, redd_timers *timers, redd_timer_fn fn, void *user);
-/** (Re)starts: fires once, not before `ms` milliseconds from now, timers of the same deadline in
- * the order of their starts. 0 fires in the next turn. Cannot fail. */
+/** (Re)starts: fires once, not before `ms` milliseconds from redd_timers_now, timers of the same
+ * deadline in the order of their starts. 0 fires in the next turn. Cannot fail. */
 REDD_API void redd_timer_start(redd_timer *t, uint64_t ms);
 /** Does nothing on a stopped timer. */
 REDD_API void redd_timer_stop(redd_timer *t);
@@ -35,7 +35,8 @@ static inline bool redd_timer_active(const redd_timer *t)
     return t->slot != 0;
 }
 
-/** Monotonic milliseconds of the worker's clock, as of this loop turn; no system call. */
+/** Monotonic milliseconds of the worker's clock, as of the beginning of this loop turn: code that
+ *  has worked long since then may call uv_update_time first. No system call. */
 REDD_API uint64_t redd_timers_now(const redd_timers *timers);
 /** Seconds since 1970 of the worker's clock. */
 REDD_API int64_t redd_timers_unix_time(const redd_timers *timers);

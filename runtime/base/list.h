@@ -36,15 +36,6 @@ static inline void redd__list_append(redd__list *head, redd__list *link)
     head->prev = link;
 }
 
-/** `link` must be in no list. */
-static inline void redd__list_prepend(redd__list *head, redd__list *link)
-{
-    link->prev = head;
-    link->next = head->next;
-    head->next->prev = link;
-    head->next = link;
-}
-
 /** Harmless on a link that is in no list. */
 static inline void redd__list_remove(redd__list *link)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/task/blocking.h"
 
+#include "runtime/base/thread.h"
+
 #include <assert.h>
 #include <uv.h>
 
 struct redd__blocking {
     const redd_allocator *alloc;
-    unsigned max_threads, max_waiting;
-    uv_thread_t *threads; /* [max_threads], `started` of them run */
+    size_t max_threads, max_waiting;
+    pthread_t *threads; /* [max_threads], `started` of them run */
 
     uv_mutex_t lock; /* guards what follows; a leaf: nothing else is locked inside */
     uv_cond_t work;
-    redd__blocking_item *first, *last;
-    unsigned queued; /* items in the list */
-    unsigned busy;   /* threads that run one */
-    unsigned started;
+    redd__list items; /* that no thread has taken yet */
+    size_t queued;    /* its length */
+    size_t busy;      /* threads that run one */
+    size_t started;
     bool ending;
 };
 
@@ -23,7 +25,7 @@ int redd__blocking_new(const redd_allocator *a, unsigned threads, unsigned queue
 {
     assert(threads > 0);
     redd__blocking *b = redd_alloc_zero(a, sizeof(*b));
-    uv_thread_t *slots = redd_alloc(a, threads * sizeof(*slots));
+    pthread_t *slots = redd_alloc(a, threads * sizeof(*slots));
     int rc = b && slots ? uv_mutex_init(&b->lock) : UV_ENOMEM;
     if (rc < 0)
         goto no_lock;
@@ -34,6 +36,7 @@ int redd__blocking_new(const redd_allocator *a, unsigned threads, unsigned queue
     b->max_threads = threads;
     b->max_waiting = queue;
     b->threads = slots;
+    redd__list_init(&b->items);
     *out = b;
     return 0;
 
@@ -54,49 +57,36 @@ void redd__blocking_free(redd__blocking *b)
     b->ending = true;
     uv_cond_broadcast(&b->work);
     uv_mutex_unlock(&b->lock);
-    for (unsigned i = 0; i < b->started; i++)
-        (void)uv_thread_join(&b->threads[i]);
+    for (size_t i = 0; i < b->started; i++)
+        (void)pthread_join(b->threads[i], NULL);
     uv_cond_destroy(&b->work);
     uv_mutex_destroy(&b->lock);
     redd_free(b->alloc, b->threads, b->max_threads * sizeof(*b->threads));
     redd_free(b->alloc, b, sizeof(*b));
 }
 
-static void append(redd__blocking *b, redd__blocking_item *item)
+static void remove_item(redd__blocking *b, redd__blocking_item *item)
 {
-    item->next = NULL;
-    item->prev = b->last;
-    if (b->last)
-        b->last->next = item;
-    else
-        b->first = item;
-    b->last = item;
-    item->queued = 1;
-    b->queued++;
-}
-
-static void unlink_item(redd__blocking *b, redd__blocking_item *item)
-{
-    if (item->prev)
-        item->prev->next = item->next;
-    else
-        b->first = item->next;
-    if (item->next)
-        item->next->prev = item->prev;
-    else
-        b->last = item->prev;
-    item->queued = 0;
+    redd__list_remove(&item->link);
     b->queued--;
 }
 
-static void thread_main(void *arg)
+static redd__blocking_item *take_first(redd__blocking *b)
+{
+    redd__list *link = redd__list_pop(&b->items);
+    if (!link)
+        return NULL;
+    b->queued--;
+    return REDD__LIST_ITEM(link, redd__blocking_item, link);
+}
+
+static void *thread_main(void *arg)
 {
     redd__blocking *b = arg;
     uv_mutex_lock(&b->lock);
     for (;;) {
-        redd__blocking_item *item = b->first;
+        redd__blocking_item *item = take_first(b);
         if (item) {
-            unlink_item(b, item);
             b->busy++;
             uv_mutex_unlock(&b->lock);
             item->run(item);
@@ -112,6 +102,7 @@ static void thread_main(void *arg)
         }
     }
     uv_mutex_unlock(&b->lock);
+    return NULL;
 }
 
 /** One more thread when the jobs in the pool outnumber the threads. */
@@ -119,7 +110,7 @@ static int want_thread(redd__blocking *b)
 {
     if (b->started == b->max_threads || b->queued + b->busy < b->started + 1)
         return 0;
-    int rc = uv_thread_create(&b->threads[b->started], thread_main, b);
+    int rc = redd__thread_start(&b->threads[b->started], thread_main, b);
     if (rc == 0)
         b->started++;
     return b->started > 0 ? 0 : rc;
@@ -132,10 +123,11 @@ int redd__blocking_submit(redd__blocking *b, redd__blocking_item *item)
      * not depend on how fast a thread wakes up. */
     int rc = b->queued + b->busy < b->max_threads + b->max_waiting ? 0 : UV_EBUSY;
     if (rc == 0) {
-        append(b, item);
+        redd__list_append(&b->items, &item->link);
+        b->queued++;
         rc = want_thread(b);
         if (rc < 0)
-            unlink_item(b, item);
+            remove_item(b, item);
         else
             uv_cond_signal(&b->work);
     }
@@ -146,9 +138,9 @@ int redd__blocking_submit(redd__blocking *b, redd__blocking_item *item)
 bool redd__blocking_withdraw(redd__blocking *b, redd__blocking_item *item)
 {
     uv_mutex_lock(&b->lock);
-    bool waits = item->queued != 0;
+    bool waits = !redd__list_empty(&item->link);
     if (waits)
-        unlink_item(b, item);
+        remove_item(b, item);
     uv_mutex_unlock(&b->lock);
     return waits;
 }

@@ -3,8 +3,9 @@
 #ifndef REDD_TASK_BLOCKING_H
 #define REDD_TASK_BLOCKING_H
 
+#include "runtime/base/list.h"
+
 #include <redd/alloc.h>
-#include <redd/task.h>
 
 typedef struct redd__blocking redd__blocking;
 
@@ -17,12 +18,11 @@ void redd__blocking_free(redd__blocking *b);
 /** One place in the pool, in the submitter's memory; private fields. */
 typedef struct redd__blocking_item redd__blocking_item;
 struct redd__blocking_item {
-    redd__blocking_item *next, *prev;
+    redd__list link; /* initialised by the submitter; in the pool's list until a thread takes it */
     void (*run)(redd__blocking_item *item); /* on a pool thread */
     /** Next on the same thread, when the item's place in the pool is free again; the last use of
      * the item. */
     void (*done)(redd__blocking_item *item);
-    int queued;
 };
 /** Any thread. UV_EBUSY when the queue is full, or a thread's creation error when there is none. */
 int redd__blocking_submit(redd__blocking *b, redd__blocking_item *item);

@@ -12,7 +12,6 @@ typedef struct redd__executor_handles {
     uv_prepare_t prepare; /* referenced while the executor keeps the loop alive */
     uv_check_t check;
     uv_idle_t idle;
-    redd__executor *ex;
 } executor_handles;
 
 static size_t executor_live(const redd_executor *base)
@@ -104,7 +103,6 @@ static void start_handles(redd__executor *ex)
 {
     executor_handles *h = ex->handles;
     uv_loop_t *loop = ex->options.loop;
-    h->ex = ex;
     (void)uv_prepare_init(loop, &h->prepare);
     (void)uv_check_init(loop, &h->check);
     (void)uv_idle_init(loop, &h->idle);

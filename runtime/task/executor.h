@@ -7,6 +7,7 @@
 #include "runtime/task/inbox.h"
 
 #include <redd/log.h>
+#include <redd/task.h>
 
 typedef struct redd__executor_options {
     uv_loop_t *loop;

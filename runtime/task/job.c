@@ -122,6 +122,7 @@ static job_task *new_job(redd__executor *ex, redd_job *job, bool joined)
     t->alloc = ex->options.alloc;
     t->job = job;
     t->inbox = redd__inbox_ref(ex->inbox);
+    redd__list_init(&t->item.link);
     t->item.run = run;
     t->item.done = done;
     t->note.deliver = deliver;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** N workers on N threads. */
+#include "runtime/base/thread.h"
 #include "runtime/worker/barrier.h"
 #include "runtime/worker/jobs.h"
 #include "runtime/worker/worker.h"
 
-#include <signal.h>
 #include <stdio.h>
 
 /** One run, shared by its threads. */
@@ -47,8 +47,10 @@ static bool enter(run *r, redd_worker *w)
 static void live(run *r, redd_worker *w)
 {
     bool up = redd__barrier_arrive(&r->started, start(w));
-    if (up)
+    if (up) {
+        uv_update_time(w->loop); /* others may have taken long */
         up = redd__barrier_arrive(&r->entered, enter(r, w));
+    }
     if (!up)
         redd__worker_request_stop(w, REDD_STOP_FORCED);
     else if (w->index == 0 && r->ready)
@@ -68,27 +70,12 @@ static void *thread_main(void *user)
     return NULL;
 }
 
-/** Starts a thread that leaves the process's signals to the threads of its embedder. */
-static int start_thread(seat *s)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF};
-    sigset_t block;
-    sigset_t before;
-    (void)sigfillset(&block);
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        (void)sigdelset(&block, faults[i]);
-    (void)pthread_sigmask(SIG_SETMASK, &block, &before);
-    int rc = pthread_create(&s->thread, NULL, thread_main, s);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -rc;
-}
-
 static void run_threads(run *r, seat *seats)
 {
     unsigned n = r->rt->n_workers;
     unsigned threads = 1;
     for (; threads < n; threads++) {
-        int rc = start_thread(&seats[threads]);
+        int rc = redd__thread_start(&seats[threads].thread, thread_main, &seats[threads]);
         if (rc < 0) {
             redd__runtime_fail(r->rt, rc, "worker %u could not start: %s (%s)", threads,
                                redd_error_text(rc), redd_error_name(rc));

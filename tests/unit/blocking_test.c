@@ -2,7 +2,7 @@
 /** The blocking pool, and spawn_blocking on top of it. */
 #include "tests/unit/blocking_fixture.h"
 
-#include <sys/resource.h>
+#include <pthread.h>
 
 /* --- results --- */
 
@@ -178,23 +178,24 @@ static void failures_take_nothing(void **state)
     redd_join_detach(held);
 }
 
-/** libuv gives a thread the stack of the process's limit: more than the address space makes every
- *  creation fail. */
+/** A stack that is larger than the address space makes every creation fail. */
 static void a_thread_that_cannot_be_made_is_reported(void **state)
 {
     (void)state;
-    struct rlimit before, huge;
-    assert_int_equal(getrlimit(RLIMIT_STACK, &before), 0);
-    huge = before;
-    huge.rlim_cur = (rlim_t)1 << 50;
-    if (setrlimit(RLIMIT_STACK, &huge) != 0)
+    pthread_attr_t before, huge;
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 50), 0);
+    if (pthread_setattr_default_np(&huge) != 0)
         skip();
     work w[2];
     redd_join *join = NULL;
     work_init(&w[0], NULL, 0);
     work_init(&w[1], NULL, 1);
     int rc = redd_spawn_blocking(f.ex, &w[0].base, &join);
-    assert_int_equal(setrlimit(RLIMIT_STACK, &before), 0);
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    (void)pthread_attr_destroy(&huge);
+    (void)pthread_attr_destroy(&before);
     assert_true(rc < 0 && rc != UV_EBUSY);
     assert_null(join);
     assert_int_equal(w[0].drops, 0);

@@ -189,12 +189,12 @@ static void lists_link_and_unlink(void **state)
     redd__list_init(&a);
     redd__list_init(&b);
     assert_null(redd__list_pop(&a));
+    items[0].number = 9;
+    redd__list_append(&a, &items[0].link);
     for (int i = 1; i <= 5; i++) {
         items[i].number = i;
         redd__list_append(i <= 3 ? &a : &b, &items[i].link);
     }
-    items[0].number = 9;
-    redd__list_prepend(&a, &items[0].link);
     assert_int_equal(digits_of(&a), 9123);
     redd__list_splice(&a, &b);
     assert_true(redd__list_empty(&b));
