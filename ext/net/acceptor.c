@@ -94,6 +94,7 @@ static int accept_one(redd_acceptor *a, redd_stream **out)
     redd__tcp *t = redd__tcp_get(a->net);
     if (!t)
         return UV_ENOMEM;
+    /* cppcheck-suppress nullPointer ; nobody wants the peer's name yet */
     int fd = accept4(a->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     int rc = fd < 0 ? -errno : redd__tcp_open(a->net, t, fd);
     if (rc) {
@@ -124,6 +125,9 @@ redd_poll redd_acceptor_poll(redd_acceptor *a, redd_waker *waker, redd_stream **
 
 int redd_acceptor_open(redd_listener *l, redd_worker *w, redd_acceptor **out)
 {
+    /* Bound for more workers than came to be: nobody would accept from the other sockets. */
+    if (l->n > redd_runtime_workers(redd_worker_runtime(w)))
+        return REDD_ESTATE;
     redd__net *net = redd__net_of(w);
     redd_acceptor *a = redd_alloc_zero(net->alloc, sizeof(*a));
     if (!a)

@@ -29,7 +29,8 @@ typedef struct redd_listen_options {
         .struct_size = sizeof(redd_listen_options) \
     }
 
-/** Binds and listens for every worker of `rt`, before it runs (or after attach). A port that
+/** Binds and listens for every worker of `rt`: before redd_runtime_run, or after
+ * redd_runtime_attach, which makes one worker whatever the options say. A port that
  * another process holds is UV_EADDRINUSE, also under SO_REUSEPORT. UV_EADDRNOTAVAIL, UV_EACCES,
  * UV_EAI_* as the system says; UV_ENOTSUP for a balance that the system lacks. */
 REDD_API int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options,
@@ -41,7 +42,9 @@ REDD_API void redd_listener_address(const redd_listener *l, redd_address *out);
 /** What AUTO became. Any thread. */
 REDD_API redd_balance redd_listener_balance(const redd_listener *l);
 
-/** This worker's way in. Nothing is accepted before the first poll. UV_ENOMEM. */
+/** This worker's way in. Nothing is accepted before the first poll. UV_ENOMEM; UV_E* when the
+ * socket cannot be watched; REDD_ESTATE: `l` was bound for more workers than the runtime has, that
+ * is, before redd_runtime_attach. */
 REDD_API int redd_acceptor_open(redd_listener *l, redd_worker *w, redd_acceptor **out);
 /** READY: one connection (TCP_NODELAY set) in `*out`. Failures to accept never end the acceptor:
  * out of descriptors or memory, it rests for a moment and logs at most once a second. */

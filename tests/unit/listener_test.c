@@ -27,6 +27,30 @@ static void test_one_port_for_all_workers(void **state)
     fixture_end(&f);
 }
 
+/** Bound before the attach, which makes one worker of what the options say: connections would wait
+ *  at sockets that nobody asks. */
+static void test_bound_for_more_workers_than_attach_makes(void **state)
+{
+    (void)state;
+    fixture f;
+    redd_acceptor *a = NULL;
+    fixture_begin(&f, 4, false);
+    redd_listener *l = listen_on(&f, REDD_BALANCE_REUSEPORT);
+    redd_listener *shared = listen_on(&f, REDD_BALANCE_SHARED);
+    assert_int_equal(redd_runtime_attach(f.rt, &f.loop, &f.w), 0);
+    assert_int_equal(redd_acceptor_open(l, f.w, &a), REDD_ESTATE);
+    assert_null(a);
+    redd_listener_free(l);
+    assert_int_equal(redd_acceptor_open(shared, f.w, &a), 0); /* one socket for all */
+    redd_acceptor_close(a);
+    redd_listener_free(shared);
+    l = listen_on(&f, REDD_BALANCE_REUSEPORT);
+    assert_int_equal(redd_acceptor_open(l, f.w, &a), 0);
+    redd_acceptor_close(a);
+    redd_listener_free(l);
+    fixture_end(&f);
+}
+
 /** The system spreads over all sockets, the first one, which was bound alone, among them. */
 static void test_reuseport_spreads(void **state)
 {
@@ -221,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_port_for_all_workers),
+        cmocka_unit_test(test_bound_for_more_workers_than_attach_makes),
         cmocka_unit_test(test_reuseport_spreads),
         cmocka_unit_test(test_port_in_use),
         cmocka_unit_test(test_foreign_reuseport),
