@@ -110,12 +110,17 @@ static void deliver_taken(redd__inbox *in)
     }
 }
 
+bool redd__inbox_deliver(redd__inbox *in)
+{
+    bool any = in->taken || take(in, false);
+    deliver_taken(in);
+    return any;
+}
+
 static void on_async(uv_async_t *async)
 {
     /* One batch a turn: notes that beget notes must not keep the loop here. */
-    redd__inbox *in = ((inbox_handle *)async)->inbox;
-    if (in->taken || take(in, false))
-        deliver_taken(in);
+    (void)redd__inbox_deliver(((inbox_handle *)async)->inbox);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -26,6 +26,10 @@ void redd__inbox_unref(redd__inbox *in);
  *  fail. Notes of one thread are delivered in order. */
 int redd__inbox_post(redd__inbox *in, redd__note *n);
 
+/** Delivers what is there without waiting for the loop's turn; false when nothing was. On the
+ * loop's thread. */
+bool redd__inbox_deliver(redd__inbox *in);
+
 /** Delivers what is there, then refuses further notes and closes the handle (`done` runs on the
  *  loop; may be NULL). Once, on the loop's thread. */
 void redd__inbox_close(redd__inbox *in, void (*done)(void *user), void *user);

@@ -8,6 +8,15 @@
 #include <string.h>
 #include <uv.h>
 
+/* Far beyond any use, and small enough that sums of them are exact. */
+enum { MAX_BLOCKING_THREADS = 4096, MAX_BLOCKING_QUEUE = 1 << 24, MAX_POSTS = 1 << 30 };
+
+static bool options_valid(const redd_runtime_options *o)
+{
+    return o->workers <= REDD__MAX_WORKERS && o->blocking_threads <= MAX_BLOCKING_THREADS &&
+           o->blocking_queue <= MAX_BLOCKING_QUEUE && o->max_posts <= MAX_POSTS;
+}
+
 static int copy_options(redd_runtime_options *to, const redd_runtime_options *from)
 {
     memset(to, 0, sizeof(*to));
@@ -15,7 +24,7 @@ static int copy_options(redd_runtime_options *to, const redd_runtime_options *fr
         if (from->struct_size < sizeof(from->struct_size) || from->struct_size > sizeof(*to))
             return UV_EINVAL;
         memcpy(to, from, from->struct_size);
-        if (to->workers > REDD__MAX_WORKERS)
+        if (!options_valid(to))
             return UV_EINVAL;
     }
     to->struct_size = sizeof(*to);
@@ -27,6 +36,8 @@ static int copy_options(redd_runtime_options *to, const redd_runtime_options *fr
         to->blocking_queue = 4096;
     if (!to->drain_timeout_ms)
         to->drain_timeout_ms = 10000;
+    if (!to->max_posts)
+        to->max_posts = 1U << 20;
     return 0;
 }
 
@@ -144,7 +155,9 @@ int redd_runtime_add(redd_runtime *rt, const redd_extension *extension)
 {
     redd__message *m = redd__runtime_begin(rt);
     int rc = check_open(rt, m);
-    return rc < 0 ? rc : add(rt, extension, extension->name, m);
+    if (rc < 0)
+        return rc;
+    return add(rt, extension, extension->name, m);
 }
 
 int redd_runtime_load(redd_runtime *rt, const char *path)

@@ -2,6 +2,8 @@
 /** How a worker comes to its end: stop (graceful, then forced), the last task, finish, close. */
 #include "runtime/worker/worker.h"
 
+#include <sched.h>
+
 void redd__worker_poke(redd_worker *w)
 {
     if (w->control)
@@ -56,7 +58,6 @@ static void drop_all(redd_worker *w)
  *  what the host begins on the last batch of results is dropped as well. */
 static void finish(redd_worker *w)
 {
-    w->finishing = true;
     redd_timer_stop(&w->drain);
     drop_all(w);
     redd__ops_deliver(w);
@@ -97,11 +98,20 @@ void redd__worker_step(redd_worker *w)
         finish(w);
 }
 
+/** Takes no more posts, and has those done that were taken. */
+static void drain_posts(redd_worker *w)
+{
+    (void)atomic_fetch_or(&w->posts, 1);
+    while (atomic_load(&w->posts) != 1)
+        if (!redd__inbox_deliver(redd__executor_inbox(w->inner)))
+            (void)sched_yield(); /* a thread is about to put its post there */
+}
+
 void redd__worker_abandon(redd_worker *w)
 {
     tell_extensions(w, REDD_STOP_FORCED);
     drop_tasks(w);
-    (void)atomic_fetch_or(&w->posts, 1);
+    drain_posts(w);
     finish(w);
 }
 

@@ -12,6 +12,7 @@ int redd__worker_new(redd_runtime *rt, unsigned index, redd_worker **out)
     w->alloc = rt->alloc;
     w->index = index;
     w->n_extensions = rt->extensions.n;
+    atomic_init(&w->posts, 1); /* none before it is open */
     w->states = redd_alloc_zero(w->alloc, w->n_extensions * sizeof(*w->states));
     if (!w->states) {
         redd_free(w->alloc, w, sizeof(*w));
@@ -128,11 +129,13 @@ int redd__worker_open(redd_worker *w, uv_loop_t *loop)
         rc = open_executor(w);
     if (rc == 0)
         rc = open_ops(w);
-    if (rc == 0)
-        redd_timer_init(&w->drain, w->timers, on_drain_timeout, w);
-    else
+    if (rc < 0) {
         redd__worker_close(w);
-    return rc;
+        return rc;
+    }
+    redd_timer_init(&w->drain, w->timers, on_drain_timeout, w);
+    atomic_store(&w->posts, 0);
+    return 0;
 }
 
 /** From here on other threads may post to it and stop it. */
@@ -149,12 +152,14 @@ static void publish(redd_worker *w)
 int redd__worker_start(redd_worker *w)
 {
     redd__extensions *e = &w->rt->extensions;
+    uv_update_time(w->loop); /* timers count from it */
     for (size_t i = 0; i < e->n; i++) {
         const redd_extension *x = e->items[i];
         int rc = x->worker_init ? x->worker_init(w, e->shared[i], &w->states[i]) : 0;
         if (rc < 0) {
             redd__runtime_fail(w->rt, rc, "worker %u: extension \"%s\" could not start: %s (%s)",
                                w->index, x->name, redd_error_text(rc), redd_error_name(rc));
+            w->states[i] = NULL; /* whatever it was, nobody will free it any more */
             redd__worker_abandon(w);
             return rc;
         }

@@ -33,13 +33,13 @@ struct redd_worker {
     size_t n_extensions;
     size_t n_started; /* extensions whose worker_init has succeeded: the first ones in order */
 
-    /** Twice the posts that were not delivered, plus 1 once no more are taken. */
+    /** Twice the posts that were not delivered, plus 1 while none are taken: before the worker is
+     *  open and from its end on. It cannot end while there are any. */
     atomic_size_t posts;
     bool resting;     /* not counted in the runtime's `busy`; `control` keeps the loop alive */
     int requested;    /* stop mode that was asked of this worker alone, or 0 */
     int stopping;     /* stop mode that its extensions know of, or 0 */
     bool detached;    /* redd_worker_detach was called */
-    bool finishing;   /* past its last task */
     bool ended;       /* no handle of it is left */
     unsigned parts;   /* control, timers and executor, as far as they are not closed yet */
     redd_timer drain; /* turns a graceful stop into a forced one */

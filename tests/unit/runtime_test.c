@@ -163,6 +163,63 @@ static void threads_of_workers(void **unused)
     redd_runtime_free(rt);
 }
 
+/** What a thread of the pool blocks of the process's signals. */
+static redd_value mask_of_pool(redd_job *j)
+{
+    (void)j;
+    sigset_t mask;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    bool right = sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGUSR1) == 1 &&
+                 sigismember(&mask, SIGSEGV) == 0;
+    return redd_value_bool(right);
+}
+
+static void keep_job(redd_job *j)
+{
+    (void)j;
+}
+
+typedef struct mask_question {
+    redd_future base;
+    redd_join *join;
+    bool right;
+} mask_question;
+
+static redd_poll mask_poll(redd_future *f, redd_waker *waker, redd_value *out)
+{
+    mask_question *q = (mask_question *)f;
+    if (redd_join_poll(q->join, waker, out) == REDD_PENDING)
+        return REDD_PENDING;
+    q->right = out->kind == REDD_BOOL && out->as.boolean;
+    return REDD_READY;
+}
+
+static void mask_drop(redd_future *f)
+{
+    redd_join_detach(((mask_question *)f)->join);
+}
+
+/** On the caller's thread, whose mask is open: a thread that it starts inherits another one. */
+static int ask_for_mask(redd_worker *w, void *user)
+{
+    static const redd_job_vt job_vt = {"mask", mask_of_pool, keep_job};
+    static redd_job job = {&job_vt};
+    mask_question *q = user;
+    int rc = redd_spawn_blocking(redd_worker_executor(w), &job, &q->join);
+    return rc < 0 ? rc : redd_spawn(redd_worker_executor(w), &q->base, NULL);
+}
+
+static void signals_are_not_for_the_pool(void **unused)
+{
+    (void)unused;
+    static const redd_future_vt vt = {"mask", mask_poll, mask_drop};
+    mask_question q = {.base.vt = &vt};
+    redd_runtime *rt = logged_runtime(1);
+    assert_int_equal(redd_runtime_run(rt, ask_for_mask, NULL, &q), 0);
+    assert_true(q.right);
+    redd_runtime_free(rt);
+}
+
 static void *run_house(void *user)
 {
     (void)user;
@@ -248,6 +305,29 @@ static void options_of_another_size(void **unused)
     redd_runtime_free(NULL);
 }
 
+static void options_beyond_their_limits(void **unused)
+{
+    (void)unused;
+    redd_runtime *rt;
+    const redd_runtime_options wrong[] = {
+        {.struct_size = sizeof(wrong[0]), .workers = 1025},
+        {.struct_size = sizeof(wrong[0]), .blocking_threads = 4097},
+        {.struct_size = sizeof(wrong[0]), .blocking_queue = (1U << 24) + 1},
+        {.struct_size = sizeof(wrong[0]), .blocking_queue = UINT32_MAX},
+        {.struct_size = sizeof(wrong[0]), .max_posts = (1U << 30) + 1},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(redd_runtime_new(&wrong[i], &rt), UV_EINVAL);
+    redd_runtime_options most = REDD_RUNTIME_OPTIONS_INIT;
+    most.workers = 1;
+    most.blocking_threads = 4096;
+    most.blocking_queue = 1U << 24;
+    most.max_posts = 1U << 30;
+    assert_int_equal(redd_runtime_new(&most, &rt), 0);
+    assert_int_equal(redd_runtime_seal(rt), 0);
+    redd_runtime_free(rt);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,10 +337,12 @@ int main(void)
         cmocka_unit_test(refused_set),
         cmocka_unit_test(barrier_given_up),
         cmocka_unit_test(threads_of_workers),
+        cmocka_unit_test(signals_are_not_for_the_pool),
         cmocka_unit_test(two_runtimes_never_meet),
         cmocka_unit_test(handles_left_open),
         cmocka_unit_test(own_clock_is_for_one_worker),
         cmocka_unit_test(options_of_another_size),
+        cmocka_unit_test(options_beyond_their_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

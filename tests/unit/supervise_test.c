@@ -255,6 +255,133 @@ static void posts_from_four_threads_into_the_end(void **unused)
     redd_runtime_free(rt);
 }
 
+/* --- posts from threads that know nothing of the workers' lives --- */
+
+typedef struct stranger {
+    redd_runtime *rt;
+    pthread_t thread;
+    atomic_bool *quit; /* the run is over */
+    atomic_uint *arrived;
+    unsigned accepted;
+} stranger;
+
+static void *post_all_the_time(void *user)
+{
+    stranger *s = user;
+    bool quit;
+    do {
+        quit = atomic_load(s->quit); /* once more after the end */
+        for (unsigned i = 0; i < 3; i++) {
+            int rc = redd_runtime_post(s->rt, i, arrive, s->arrived);
+            assert_true(rc == 0 || rc == REDD_ECLOSED || rc == UV_EBUSY);
+            assert_true(rc == REDD_ECLOSED || (i < 2 && !quit));
+            s->accepted += rc == 0;
+        }
+    } while (!quit);
+    return NULL;
+}
+
+static void force_in_ready(redd_worker *w, void *user)
+{
+    (void)user;
+    redd_runtime_stop(redd_worker_runtime(w), REDD_STOP_FORCED);
+}
+
+static void posts_before_during_and_after_a_run(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 50; round++) {
+        atomic_bool quit = false;
+        atomic_uint arrived = 0;
+        stranger strangers[2] = {{0}};
+        redd_runtime *rt = logged_runtime(2);
+        assert_int_equal(redd_runtime_post(rt, 0, arrive, &arrived), REDD_ECLOSED);
+        for (int i = 0; i < 2; i++) {
+            strangers[i] = (stranger){.rt = rt, .quit = &quit, .arrived = &arrived};
+            assert_int_equal(
+                pthread_create(&strangers[i].thread, NULL, post_all_the_time, &strangers[i]), 0);
+        }
+        assert_int_equal(redd_runtime_run(rt, NULL, force_in_ready, NULL), 0);
+        atomic_store(&quit, true);
+        for (int i = 0; i < 2; i++)
+            (void)pthread_join(strangers[i].thread, NULL);
+        assert_int_equal(arrived, strangers[0].accepted + strangers[1].accepted);
+        redd_runtime_free(rt);
+    }
+}
+
+/* --- posts to a worker whose start fails --- */
+
+static struct {
+    redd_worker *worker;
+    pthread_t thread;
+    atomic_uint accepted, arrived;
+} early;
+
+static void *post_until_refused(void *user)
+{
+    (void)user;
+    while (redd_worker_post(early.worker, arrive, &early.arrived) == 0) {
+        atomic_fetch_add(&early.accepted, 1);
+        (void)sched_yield();
+    }
+    return NULL;
+}
+
+static int early_init(redd_worker *w, void *shared, void **state)
+{
+    (void)shared;
+    (void)state;
+    early.worker = w;
+    assert_int_equal(pthread_create(&early.thread, NULL, post_until_refused, NULL), 0);
+    return 0;
+}
+
+static void early_fini(redd_worker *w, void *state)
+{
+    (void)w;
+    (void)state;
+    (void)pthread_join(early.thread, NULL);
+    assert_int_equal(early.arrived, early.accepted);
+}
+
+static int wait_and_fail(redd_worker *w, void *shared, void **state)
+{
+    (void)w;
+    (void)shared;
+    (void)state;
+    while (atomic_load(&early.accepted) < 5)
+        (void)sched_yield();
+    return UV_EACCES;
+}
+
+static const redd_extension early_posts = {
+    REDD_EXTENSION_HEAD,       .name = "early",           .version = "1",
+    .worker_init = early_init, .worker_fini = early_fini,
+};
+static const redd_extension failing_late = {
+    REDD_EXTENSION_HEAD,
+    .name = "failing",
+    .version = "1",
+    .worker_init = wait_and_fail,
+};
+
+static void posts_into_a_start_that_fails(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 20; round++) {
+        atomic_store(&early.accepted, 0);
+        atomic_store(&early.arrived, 0);
+        redd_runtime *rt = logged_runtime(1);
+        assert_int_equal(redd_runtime_add(rt, &early_posts), 0);
+        assert_int_equal(redd_runtime_add(rt, &failing_late), 0);
+        assert_int_equal(redd_runtime_run(rt, NULL, NULL, NULL), UV_EACCES);
+        assert_true(early.accepted >= 5);
+        assert_int_equal(early.arrived, early.accepted);
+        redd_runtime_free(rt);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +392,8 @@ int main(void)
         cmocka_unit_test(memory_fails_anywhere),
         cmocka_unit_test(posts_keep_the_run_going),
         cmocka_unit_test(posts_from_four_threads_into_the_end),
+        cmocka_unit_test(posts_before_during_and_after_a_run),
+        cmocka_unit_test(posts_into_a_start_that_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /** One worker on the caller's loop: attach, detach, stops, posts, and memory that runs out. */
 #include "tests/unit/gate.h"
 
+#include <redd/http.h>
+
 #include <pthread.h>
 
 /* --- attach and detach --- */
@@ -303,6 +305,61 @@ static void worker_init_fails(void **state)
     (void)uv_run(&f->loop, UV_RUN_DEFAULT); /* the handles close */
 }
 
+/** What is left of a failed attach is libuv's alone: one turn frees it, also without the runtime.
+ */
+static void failed_attach_leaves_one_turn(void **state)
+{
+    fixture *f = *state;
+    for (unsigned how = 0; how < 2; how++) {
+        uv_loop_t loop;
+        assert_int_equal(uv_loop_init(&loop), 0);
+        journal[0] = '\0';
+        assert_int_equal(redd_runtime_new(&f->options, &f->rt), 0);
+        assert_int_equal(redd_runtime_add(f->rt, &noting), 0);
+        assert_int_equal(redd_runtime_add(f->rt, &redd_net_extension), 0);
+        assert_int_equal(redd_runtime_add(f->rt, &redd_http_extension), 0);
+        assert_int_equal(redd_runtime_add(f->rt, &failing), 0);
+        assert_int_equal(redd_runtime_attach(f->rt, &loop, &f->w), UV_EACCES);
+        assert_string_equal(journal, "f.");
+        assert_null(redd_runtime_worker(f->rt, 0));
+        redd_runtime_free(f->rt);
+        (void)uv_run(&loop, how ? UV_RUN_NOWAIT : UV_RUN_DEFAULT);
+        unsigned handles = 0;
+        uv_walk(&loop, count_handle, &handles);
+        assert_int_equal(handles, 0);
+        assert_int_equal(fixture_memory(f).blocks, 0);
+        assert_int_equal(uv_loop_close(&loop), 0);
+    }
+}
+
+/** An attach that is refused does not touch the loop. */
+static void refused_attach_leaves_the_loop_alone(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(redd_runtime_new(&f->options, &f->rt), 0);
+    assert_int_equal(redd_runtime_add(f->rt, &failing), 0); /* what it needs is missing */
+    assert_int_equal(redd_runtime_attach(f->rt, &f->loop, &f->w), REDD_EDEPENDENCY);
+    assert_int_equal(redd_runtime_attach(f->rt, &f->loop, &f->w), REDD_ESTATE);
+    unsigned handles = 0;
+    uv_walk(&f->loop, count_handle, &handles);
+    assert_int_equal(handles, 1); /* the fixture's own */
+    redd_runtime_free(f->rt);
+}
+
+/** Time that passed before, on a loop that did not turn, is no time of a timer's. */
+static void timers_count_from_the_start(void **state)
+{
+    fixture *f = *state;
+    f->options.clock = NULL;
+    uv_update_time(&f->loop);
+    uint64_t stale = uv_now(&f->loop);
+    while (uv_hrtime() / 1000000 < stale + 3)
+        ;
+    fixture_attach(f, NULL);
+    assert_true(redd_timers_now(redd_worker_timers(f->w)) >= stale + 3);
+    fixture_detach(f, REDD_STOP_GRACEFUL);
+}
+
 /* --- posts --- */
 
 typedef struct posted {
@@ -381,6 +438,48 @@ static void detached_by_a_post(void **state)
     redd_runtime_free(f->rt);
 }
 
+static void too_many_posts(void **state)
+{
+    fixture *f = *state;
+    posted p = {.f = f};
+    f->options.max_posts = 3;
+    fixture_attach(f, NULL);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(redd_runtime_post(f->rt, 0, on_a, &p), 0);
+        assert_int_equal(redd_worker_post(f->w, on_a, &p), 0);
+        assert_int_equal(redd_runtime_post(f->rt, 0, on_a, &p), 0);
+        redd_allocator_stats before = fixture_memory(f);
+        assert_int_equal(redd_worker_post(f->w, on_a, &p), UV_EBUSY);
+        assert_int_equal(redd_runtime_post(f->rt, 0, on_a, &p), UV_EBUSY);
+        assert_int_equal(fixture_memory(f).blocks, before.blocks);
+        fixture_turn(f);
+        assert_int_equal(p.n, 3 * (i + 1));
+    }
+    assert_int_equal(redd_runtime_post(f->rt, 1, on_a, &p), REDD_ECLOSED);
+    redd_worker_detach(f->w, REDD_STOP_GRACEFUL, fixture_done, f);
+    fixture_await_done(f);
+    assert_int_equal(redd_runtime_post(f->rt, 0, on_a, &p), REDD_ECLOSED);
+    redd_runtime_free(f->rt);
+}
+
+static redd_executor *wrap_and_post(redd_worker *w, redd_executor *inner, void *user)
+{
+    (void)inner;
+    *(int *)user = redd_worker_post(w, on_a, NULL);
+    return NULL;
+}
+
+static void no_posts_before_the_worker_is_open(void **state)
+{
+    fixture *f = *state;
+    int rc = 0;
+    f->options.wrap_executor = wrap_and_post;
+    f->options.wrap_user = &rc;
+    fixture_attach(f, NULL);
+    assert_int_equal(rc, REDD_ECLOSED);
+    fixture_detach(f, REDD_STOP_GRACEFUL);
+}
+
 enum { SENDERS = 4, POSTS = 2000 };
 
 typedef struct sender {
@@ -441,9 +540,14 @@ int main(void)
         TEST(stopped_before_attached),
         TEST(runtime_freed_by_done),
         TEST(worker_init_fails),
+        TEST(failed_attach_leaves_one_turn),
+        TEST(refused_attach_leaves_the_loop_alone),
+        TEST(timers_count_from_the_start),
         TEST(posts_in_order),
         TEST(posts_before_the_end_are_done),
         TEST(detached_by_a_post),
+        TEST(too_many_posts),
+        TEST(no_posts_before_the_worker_is_open),
         TEST(posts_from_four_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
