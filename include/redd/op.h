@@ -35,10 +35,10 @@ typedef struct redd_op_arg {
 /**
  * Does the op. `argv` has exactly the declared arguments, of accepted kinds, borrowed for the call
  * (for a BLOCKING op until it returns); what is kept longer is referenced.
- * Returns 0 with the result in `*out` (undefined on entry), or a negative code.
- * An ASYNC op may instead leave `*out` alone and set `*pending` to a future, which the caller
- * takes. `pending` is NULL for other kinds; `w` is NULL and `state` the shared state for BLOCKING
- * ones, else `state` is the extension's state on this worker.
+ * Returns 0 with the result in `*out` (undefined on entry), or a negative code; a value that it
+ * left in `*out` is dropped then. An ASYNC op may instead leave `*out` alone and set `*pending` to
+ * a future, which the caller takes. `pending` is NULL for other kinds; `w` is NULL and `state` the
+ * shared state for BLOCKING ones, else `state` is the extension's state on this worker.
  */
 typedef int (*redd_op_fn)(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
                           redd_future **pending);
@@ -55,7 +55,8 @@ typedef struct redd_op {
 
 /* --- hosts --- */
 
-/** The id, or 0. Any thread once the runtime is sealed. */
+/** The id, or 0; 0 for all before the runtime is sealed and when that failed. Any thread once it is
+ *  sealed. */
 REDD_API redd_op_id redd_op_find(const redd_runtime *rt, const char *name);
 /** Ids are 1..count. */
 REDD_API size_t redd_op_count(const redd_runtime *rt);
@@ -65,13 +66,16 @@ REDD_API const redd_op *redd_op_info(const redd_runtime *rt, redd_op_id id, cons
 #define REDD_OP_PARKED 1
 
 /**
- * Calls op `id`. Returns 0 with the result in `*out`, or a negative code: REDD_EOP, REDD_EARGUMENT,
- * the op's own; for one that would go on UV_ENOMEM, REDD_ELIMIT at 2^20 parked calls, UV_EBUSY when
- * too many blocking jobs wait, REDD_ECLOSED at the worker's end. Returns REDD_OP_PARKED when the op
- * goes on: `*call` names it, and its result comes through the completion function. A call that ends
- * at once allocates nothing. A future that the op returns is polled exactly once before it is
- * parked, and what it ends with at once is returned at once (an error value as a negative code).
- * `argv` stays the caller's.
+ * Calls op `id`. Returns 0 with the result in `*out`, or a negative code with `*out` undefined:
+ * REDD_EOP, REDD_EARGUMENT, the op's own (UV_EINVAL for one that breaks its contract); REDD_ESTATE
+ * before the worker_init of the op's extension has succeeded on this worker, and after its
+ * worker_fini; for an ASYNC or BLOCKING op REDD_ELIMIT at 2^20 parked calls (it is not called
+ * then), UV_EBUSY when too many blocking jobs wait or the error of a thread that the system cannot
+ * make; for one that would go on UV_ENOMEM. Returns REDD_OP_PARKED when the op goes on: `*call`
+ * names it, and its result comes through the completion function. A call that ends at once
+ * allocates nothing. A future that the op returns is polled exactly once before it is parked, and
+ * what it ends with at once is returned at once (an error value as a negative code). `argv` stays
+ * the caller's.
  */
 REDD_API int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv, size_t argc,
                           redd_value *out, redd_op_call_id *call);

@@ -27,7 +27,7 @@ static redd_value job_run(redd_job *base)
     if (rc == 0)
         return out;
     redd_value_drop(&out);
-    return redd_value_error(rc);
+    return redd_value_error(rc < 0 ? rc : UV_EINVAL);
 }
 
 static void job_drop(redd_job *base)

@@ -62,8 +62,6 @@ void redd__call_forget(redd__call *c)
 
 static int call_new(redd__ops *ops, redd_op_id op, redd_future *inner, redd__call **out)
 {
-    if (ops->parked.count >= REDD__OPS_MAX_PARKED)
-        return REDD_ELIMIT;
     int rc = redd__call_table_reserve(&ops->parked, ops->alloc);
     if (rc < 0)
         return rc;

@@ -34,8 +34,6 @@ int redd__ops_init(redd__ops *ops, const redd_allocator *a, const redd__registry
         redd__ops_fini(ops);
         return UV_ENOMEM;
     }
-    for (size_t i = 0; i < ops->n; i++)
-        ops->slots[i].op = registry->entries[i].op;
     return 0;
 }
 
@@ -60,8 +58,18 @@ void redd__ops_bind(redd__ops *ops, const redd__registry *registry, const redd_e
                     void *state, void *shared)
 {
     for (size_t i = 0; i < ops->n; i++)
+        if (registry->entries[i].extension == extension) {
+            const redd_op *op = registry->entries[i].op;
+            ops->slots[i] = (redd__op_slot){op, op->flags & REDD_OP_BLOCKING ? shared : state};
+        }
+}
+
+void redd__ops_unbind(redd__ops *ops, const redd__registry *registry,
+                      const redd_extension *extension)
+{
+    for (size_t i = 0; i < ops->n; i++)
         if (registry->entries[i].extension == extension)
-            ops->slots[i].state = ops->slots[i].op->flags & REDD_OP_BLOCKING ? shared : state;
+            ops->slots[i] = (redd__op_slot){NULL, NULL};
 }
 
 static bool accepts(const redd_op *op, const redd_value *argv, size_t argc)
@@ -74,12 +82,26 @@ static bool accepts(const redd_op *op, const redd_value *argv, size_t argc)
     return true;
 }
 
-/** Ends within the call: an error value becomes the return code. */
+/** Ends within the call: an error value becomes the return code, and an error has no value. */
 static int unwrap(int rc, redd_value *out)
 {
     if (rc == 0 && out->kind == REDD_ERROR) {
         rc = out->as.i32;
         *out = redd_value_undefined();
+    } else if (rc < 0) {
+        redd_value_drop(out);
+    }
+    return rc;
+}
+
+/** What an op returned must be one of the things that it may return: modules are others' code. */
+static int checked(int rc, redd_future **pending)
+{
+    if (rc > 0)
+        rc = UV_EINVAL;
+    if (rc < 0 && *pending) {
+        redd_future_drop(*pending);
+        *pending = NULL;
     }
     return rc;
 }
@@ -91,13 +113,17 @@ static int dispatch(redd_worker *w, redd_op_id id, const redd_value *argv, uint6
     const redd__op_slot *slot = &ops->slots[id - 1];
     redd_future *pending = NULL;
     int rc;
-    if (slot->op->flags & REDD_OP_BLOCKING)
+    if (slot->op->flags & REDD_OP_SYNC)
+        rc = slot->op->call(w, slot->state, argv, out, NULL);
+    else if (ops->parked.count >= REDD__OPS_MAX_PARKED)
+        rc = REDD_ELIMIT;
+    else if (slot->op->flags & REDD_OP_BLOCKING)
         rc = redd__blocking_op_new(ops, slot, argv, &pending);
     else
-        rc = slot->op->call(w, slot->state, argv, out,
-                            slot->op->flags & REDD_OP_ASYNC ? &pending : NULL);
-    assert(rc == 0 || (rc < 0 && !pending));
-    if (pending)
+        rc = slot->op->call(w, slot->state, argv, out, &pending);
+    if (rc != 0)
+        rc = checked(rc, &pending);
+    else if (pending)
         rc = redd__call_start(ops, id, pending, began, out, call);
     return unwrap(rc, out);
 }
@@ -132,6 +158,8 @@ int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv, size_t a
     *out = redd_value_undefined();
     if (id == 0 || id > ops->n)
         return REDD_EOP;
+    if (!ops->slots[id - 1].op)
+        return REDD_ESTATE;
     if (!accepts(ops->slots[id - 1].op, argv, argc))
         return REDD_EARGUMENT;
     if (ops->metrics)

@@ -13,8 +13,9 @@
 typedef struct redd__call redd__call;
 
 typedef struct redd__op_slot {
-    const redd_op *op;
-    void *state; /* the op's second argument */
+    const redd_op *op; /* NULL while its extension is not there: before worker_init has succeeded,
+                          and after worker_fini */
+    void *state;       /* the op's second argument */
 } redd__op_slot;
 
 /** Parked calls by id: chains, at most one call per bucket on average unless memory is short. */
@@ -56,9 +57,13 @@ int redd__ops_init(redd__ops *ops, const redd_allocator *a, const redd__registry
                    redd_executor *executor, bool metrics);
 /** Drops what was not delivered. Every call's future must have been dropped by the executor. */
 void redd__ops_fini(redd__ops *ops);
-/** Tells the ops of `extension` their state: `state` of this worker; `shared` for blocking ones. */
+/** Puts the ops of `extension` to use and tells them their state: `state` of this worker; `shared`
+ * for blocking ones. */
 void redd__ops_bind(redd__ops *ops, const redd__registry *registry, const redd_extension *extension,
                     void *state, void *shared);
+/** Takes the ops of `extension` out of use. */
+void redd__ops_unbind(redd__ops *ops, const redd__registry *registry,
+                      const redd_extension *extension);
 
 /** Hands all calls that have ended to the completion function, as one batch. */
 void redd__ops_deliver(redd_worker *w);

@@ -25,9 +25,12 @@ static void close_taken(redd_resource *r)
 
 void redd__resources_close_all(redd__resources *t)
 {
-    uint32_t rid;
-    while ((rid = redd__slab_next(&t->slab, 0)) != 0)
-        close_taken(redd__slab_take(&t->slab, rid));
+    uint32_t rid = 0;
+    while (redd__slab_live(&t->slab) > 0) {
+        rid = redd__slab_next(&t->slab, rid); /* 0 at the end: once more, for what closing added */
+        if (rid != 0)
+            close_taken(redd__slab_take(&t->slab, rid));
+    }
 }
 
 void redd__resources_fini(redd__resources *t)

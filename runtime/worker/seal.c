@@ -60,5 +60,7 @@ int redd_runtime_seal(redd_runtime *rt)
     int rc = seal(rt, m);
     if (rc == 0)
         rt->state = REDD__RUNTIME_SEALED;
+    else
+        redd__registry_fini(&rt->registry); /* there are no ops to be found */
     return rc;
 }

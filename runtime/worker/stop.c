@@ -66,6 +66,8 @@ static void finish(redd_worker *w)
         const redd_extension *x = w->rt->extensions.items[i];
         if (x->worker_fini)
             x->worker_fini(w, w->states[i]);
+        redd__ops_unbind(&w->host.ops, &w->rt->registry, x);
+        w->states[i] = NULL;
     }
     redd__resources_close_all(&w->host.resources);
     redd__worker_close(w);
