@@ -98,6 +98,8 @@ void redd__worker_step(redd_worker *w)
         drop_tasks(w);
     if (w->stopping && may_finish(w))
         finish(w);
+    else if (w->stopping == REDD_STOP_FORCED)
+        redd__ops_deliver(w); /* the host learns now what was dropped, not only at the end */
 }
 
 /** Takes no more posts, and has those done that were taken. */

@@ -252,6 +252,25 @@ static void forced_stop_tells_the_host(void **state)
     assert_int_equal(log.values[0].as.i32, UV_ECANCELED);
 }
 
+/** The stop of a runtime ends the calls of an attached worker, although the worker stays. */
+static void forced_stop_of_an_attached_worker_tells_the_host(void **state)
+{
+    fixture *f = *state;
+    batch_log log = {0};
+    (void)attach_gate(f);
+    redd_op_on_completion(f->w, take_batch, &log);
+    redd_op_call_id id;
+    assert_int_equal(call_wait(f, 0, redd_value_null(), &id), REDD_OP_PARKED);
+    redd_runtime_stop(f->rt, REDD_STOP_FORCED);
+    for (int i = 0; i < 3; i++)
+        fixture_turn(f);
+    assert_int_equal(log.n, 1);
+    assert_int_equal(log.calls[0], id);
+    assert_int_equal(log.values[0].as.i32, UV_ECANCELED);
+    fixture_detach(f, REDD_STOP_FORCED);
+    assert_int_equal(log.n, 1);
+}
+
 enum { SLEEPS = 3000 };
 
 /** Results by the call's id, which counts from 1. */
@@ -344,6 +363,7 @@ int main(void)
         TEST(cancel_woken),
         TEST(cancel_from_within_a_poll),
         TEST(forced_stop_tells_the_host),
+        TEST(forced_stop_of_an_attached_worker_tells_the_host),
         TEST(thousands_of_calls),
         TEST(last_batch_begins_more),
         TEST(nobody_listens),
