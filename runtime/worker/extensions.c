@@ -58,6 +58,9 @@ static int check_versions(const redd_extension *x, redd__message *m)
         return redd__message_fail(m, UV_EINVAL, "extension \"%s\" has the malformed version \"%s\"",
                                   x->name, x->version ? x->version : "");
     for (size_t i = 0; i < x->n_deps; i++) {
+        if (!x->deps[i].name)
+            return redd__message_fail(m, UV_EINVAL,
+                                      "extension \"%s\" has a dependency without a name", x->name);
         const char *min = x->deps[i].min_version;
         if (min && !redd__version_valid(min))
             return redd__message_fail(
@@ -86,6 +89,40 @@ static int check_op(const redd_extension *x, const redd_op *op, redd__message *m
         return redd__message_fail(
             m, UV_EINVAL, "op \"%s\" of extension \"%s\" has wrong flags or too many arguments",
             op->name, x->name);
+    for (size_t i = 0; i < op->argc; i++)
+        if (!op->args[i].name)
+            return redd__message_fail(
+                m, UV_EINVAL, "op \"%s\" of extension \"%s\" has an argument without a name",
+                op->name, x->name);
+    return 0;
+}
+
+static int check_lists(const redd_extension *x, redd__message *m)
+{
+    const struct {
+        const char *what;
+        const void *items;
+        size_t n;
+    } lists[] = {
+        {"dependencies", x->deps, x->n_deps},
+        {"ops", x->ops, x->n_ops},
+        {"options", x->options, x->n_options},
+        {"sources", x->sources, x->n_sources},
+    };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (lists[i].n > 0 && !lists[i].items)
+            return redd__message_fail(m, UV_EINVAL,
+                                      "extension \"%s\" counts %zu %s, but points at none", x->name,
+                                      lists[i].n, lists[i].what);
+    return 0;
+}
+
+static int check_sources(const redd_extension *x, redd__message *m)
+{
+    for (size_t i = 0; i < x->n_sources; i++)
+        if (!x->sources[i].name)
+            return redd__message_fail(m, UV_EINVAL, "extension \"%s\" has a source without a name",
+                                      x->name);
     return 0;
 }
 
@@ -93,7 +130,11 @@ int redd__extension_check(const redd_extension *x, const char *label, redd__mess
 {
     int rc = check_abi(x, label, m);
     if (rc == 0)
+        rc = check_lists(x, m);
+    if (rc == 0)
         rc = check_versions(x, m);
+    if (rc == 0)
+        rc = check_sources(x, m);
     for (size_t i = 0; rc == 0 && i < x->n_ops; i++)
         rc = check_op(x, &x->ops[i], m);
     return rc;

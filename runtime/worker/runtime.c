@@ -118,6 +118,9 @@ static int check_options(const redd_runtime *rt, const redd_extension *x, redd__
 {
     for (size_t i = 0; i < x->n_options; i++) {
         const redd_option *o = &x->options[i];
+        if (!o->name || !o->help)
+            return redd__message_fail(
+                m, UV_EINVAL, "extension \"%s\" has an option without a name or a help", x->name);
         if (!redd__option_valid(o))
             return redd__message_fail(m, UV_EINVAL,
                                       "option \"%s\" of extension \"%s\" has a wrong unit, range "
@@ -157,7 +160,9 @@ int redd_runtime_add(redd_runtime *rt, const redd_extension *extension)
     int rc = check_open(rt, m);
     if (rc < 0)
         return rc;
-    return add(rt, extension, extension->name, m);
+    if (!extension)
+        return redd__message_fail(m, UV_EINVAL, "there is no extension to add");
+    return add(rt, extension, extension->name ? extension->name : "the extension", m);
 }
 
 int redd_runtime_load(redd_runtime *rt, const char *path)

@@ -81,6 +81,42 @@ static void malformed(void **state)
     assert_null(redd_runtime_extension(f->rt, 1));
 }
 
+static void null_where_there_must_be_something(void **state)
+{
+    fixture *f = *state;
+    static const redd_dependency dep = {NULL, NULL};
+    static const redd_op op = {sizeof(redd_op), REDD_OP_SYNC, 1, "op_x", nothing, {{NULL, 1}}};
+    static const redd_option option = {NULL, "help", REDD_UNIT_COUNT, 1, 0, 5};
+    static const redd_option helpless = {"x.o", NULL, REDD_UNIT_COUNT, 1, 0, 5};
+    static const redd_guest_source source = {NULL, {NULL, 0}};
+    assert_add(f, NULL, UV_EINVAL, "there is no extension to add");
+    x = plain(NULL, NULL, 0);
+    assert_add(f, &x, UV_EINVAL, "the extension has no name");
+    x = plain("x", NULL, 1);
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" counts 1 dependencies, but points at none");
+    x.deps = &dep;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" has a dependency without a name");
+    x = plain("x", NULL, 0);
+    x.n_ops = 2;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" counts 2 ops, but points at none");
+    x.ops = &op;
+    x.n_ops = 1;
+    assert_add(f, &x, UV_EINVAL, "op \"op_x\" of extension \"x\" has an argument without a name");
+    x = plain("x", NULL, 0);
+    x.n_options = 1;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" counts 1 options, but points at none");
+    x.options = &option;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" has an option without a name or a help");
+    x.options = &helpless;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" has an option without a name or a help");
+    x = plain("x", NULL, 0);
+    x.n_sources = 1;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" counts 1 sources, but points at none");
+    x.sources = &source;
+    assert_add(f, &x, UV_EINVAL, "extension \"x\" has a source without a name");
+    assert_null(redd_runtime_extension(f->rt, 1));
+}
+
 static void malformed_ops(void **state)
 {
     fixture *f = *state;
@@ -272,15 +308,11 @@ static void versions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(malformed),
-        TEST(malformed_ops),
-        TEST(malformed_options),
-        TEST(duplicates),
-        TEST(order_of_addition_where_free),
-        TEST(rings),
-        TEST(ring_of_one),
-        TEST(many_ops),
-        cmocka_unit_test(versions),
+        TEST(malformed),     TEST(null_where_there_must_be_something),
+        TEST(malformed_ops), TEST(malformed_options),
+        TEST(duplicates),    TEST(order_of_addition_where_free),
+        TEST(rings),         TEST(ring_of_one),
+        TEST(many_ops),      cmocka_unit_test(versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
