@@ -19,7 +19,7 @@ typedef struct compilation {
     redd__cache cache;
     const char *source;
     EVP_MD_CTX *digest;
-    char key[2 * EVP_MAX_MD_SIZE + 1];
+    char name[REDD__CACHE_NAME]; /* of the object in the cache: the key, and ".so" */
 } compilation;
 
 static int out_of_memory(redd__sentence *why)
@@ -85,20 +85,22 @@ static int add_output(compilation *c, int out, int err, redd__sentence *why)
                   : 0;
 }
 
-static int finish_key(compilation *c, redd__sentence *why)
+static int finish_name(compilation *c, redd__sentence *why)
 {
     unsigned char hash[EVP_MAX_MD_SIZE];
     unsigned len;
     if (!EVP_DigestFinal_ex(c->digest, hash, &len))
         return out_of_memory(why);
-    for (unsigned i = 0; i < len; i++)
-        (void)snprintf(c->key + (size_t)2 * i, 3, "%02x", hash[i]);
+    char *at = c->name;
+    for (unsigned i = 0; i < len; i++, at += 2)
+        (void)snprintf(at, 3, "%02x", hash[i]);
+    (void)snprintf(at, sizeof(".so"), ".so");
     return 0;
 }
 
-/* SHA-256 of all that decides what comes out: the compiler's words and version, this redd, and the
- * source with everything that it includes. */
-static int find_key(compilation *c, redd__sentence *why)
+/* The key is the SHA-256 of all that decides what comes out: the compiler's words and version, this
+ * redd, and the source with everything that it includes. */
+static int find_name(compilation *c, redd__sentence *why)
 {
     if (!EVP_DigestInit_ex(c->digest, EVP_sha256(), NULL) || add_words(c))
         return out_of_memory(why);
@@ -110,55 +112,96 @@ static int find_key(compilation *c, redd__sentence *why)
     (void)close(out);
     if (err >= 0)
         (void)close(err);
-    return failed ? failed : finish_key(c, why);
+    return failed ? failed : finish_name(c, why);
 }
 
-/* Moves a finished object into place whole, so that another redd that starts now finds all of it or
+/* Gives a finished object its name, whole, so that another redd that starts now finds all of it or
  * nothing. When the source has changed since its key was made, nobody knows which state was
  * compiled: the object then keeps its temporary name, under which it is used this once. */
-static int publish(compilation *c, const char *temporary, char object[PATH_MAX],
-                   redd__sentence *why)
+static int publish(compilation *c, const char *temporary, redd__sentence *why)
 {
-    char key[sizeof(c->key)];
-    memcpy(key, c->key, sizeof(key));
-    int err = find_key(c, why);
-    if (err)
-        return err;
-    if (strcmp(key, c->key) != 0) {
-        (void)snprintf(object, PATH_MAX, "%s", temporary);
-        return 0;
-    }
-    if (rename(temporary, object) == 0)
-        return 0;
-    return redd__sentence_set(why, -errno, "cannot write %s: %s", object, redd_error_text(-errno));
+    char before[REDD__CACHE_NAME];
+    memcpy(before, c->name, sizeof(before));
+    int err = find_name(c, why);
+    if (!err && strcmp(before, c->name) == 0)
+        return redd__cache_rename(&c->cache, temporary, c->name, why);
+    memcpy(c->name, temporary, sizeof(c->name));
+    return err;
 }
 
-static int compile_to(compilation *c, char object[PATH_MAX], redd__sentence *why)
+/* A compiler puts a file of its own in the place of the one that was made for it. */
+static int check_output(const compilation *c, const char *temporary, redd__sentence *why)
 {
-    char temporary[PATH_MAX];
+    int fd = redd__cache_find(&c->cache, temporary);
+    if (fd < 0)
+        return redd__sentence_set(why, fd, "cannot use what %s wrote to %s/%s: %s",
+                                  redd__compiler_name(&c->compiler), c->cache.folder, temporary,
+                                  redd_error_text(fd));
+    (void)close(fd);
+    return 0;
+}
+
+static int compile_to(compilation *c, const char *temporary, redd__sentence *why)
+{
+    char path[PATH_MAX];
+    int err = redd__cache_path(&c->cache, temporary, path, why);
+    if (err)
+        return err;
+    int status = redd__compiler_compile(&c->compiler, c->source, path);
+    if (status)
+        return refuse_status(c, status, why);
+    err = check_output(c, temporary, why);
+    return err ? err : publish(c, temporary, why);
+}
+
+static int compile(compilation *c, redd__sentence *why)
+{
+    char temporary[REDD__CACHE_NAME];
     int fd = redd__cache_temporary(&c->cache, ".so", temporary, why);
     if (fd < 0)
         return fd;
     (void)close(fd);
-    int status = redd__compiler_compile(&c->compiler, c->source, temporary);
-    int err = status ? refuse_status(c, status, why) : publish(c, temporary, object, why);
+    int err = compile_to(c, temporary, why);
     if (err)
-        (void)unlink(temporary);
+        redd__cache_remove(&c->cache, temporary);
     return err;
 }
 
-static int compile(compilation *c, char object[PATH_MAX], redd__sentence *why)
+/* What is in the cache but cannot be trusted is compiled anew, and so replaced. */
+static int find_or_compile(compilation *c, redd__sentence *why)
 {
     int err = redd__cache_open(&c->cache, why);
     if (!err)
         err = redd__compiler_load(&c->compiler, why);
     if (!err)
-        err = find_key(c, why);
-    if (!err)
-        err = redd__cache_path(&c->cache, c->key, ".so", object, why);
-    if (err || access(object, R_OK) == 0)
+        err = find_name(c, why);
+    if (err)
         return err;
-    return compile_to(c, object, why);
+    int fd = redd__cache_find(&c->cache, c->name);
+    if (fd < 0)
+        return compile(c, why);
+    (void)close(fd);
+    return 0;
+}
+
+static int load_source(compilation *c, redd__load_fn load, void *user, redd__sentence *why)
+{
+    char object[PATH_MAX];
+    int err = c->digest ? find_or_compile(c, why) : out_of_memory(why);
+    if (err)
+        return err;
+    redd__cache_inner_path(&c->cache, c->name, object);
+    return load(object, user, why);
+}
+
+/* With a folder, so that the system does not search its own for it. */
+static int load_object(const char *path, redd__load_fn load, void *user, redd__sentence *why)
+{
+    char object[PATH_MAX];
+    int n = snprintf(object, PATH_MAX, "%s%s", strchr(path, '/') ? "" : "./", path);
+    if (n < 0 || n >= PATH_MAX)
+        return redd__sentence_set(why, UV_ENAMETOOLONG, "%s: name too long", path);
+    return load(object, user, why);
 }
 
 static bool is_source(const char *path)
@@ -167,19 +210,16 @@ static bool is_source(const char *path)
     return len > 2 && strcmp(path + len - 2, ".c") == 0;
 }
 
-int redd__app_object(const char *path, char object[PATH_MAX], redd__sentence *why)
+int redd__app_object(const char *path, redd__load_fn load, void *user, redd__sentence *why)
 {
     if (access(path, R_OK) != 0)
         return redd__sentence_set(why, -errno, "cannot read %s: %s", path, redd_error_text(-errno));
-    if (!is_source(path)) {
-        const char *folder = strchr(path, '/') ? "" : "./";
-        int n = snprintf(object, PATH_MAX, "%s%s", folder, path);
-        return n < PATH_MAX ? 0
-                            : redd__sentence_set(why, UV_ENAMETOOLONG, "%s: name too long", path);
-    }
-    compilation c = {.source = path, .digest = EVP_MD_CTX_new()};
-    int err = c.digest ? compile(&c, object, why) : out_of_memory(why);
+    if (!is_source(path))
+        return load_object(path, load, user, why);
+    compilation c = {.cache.fd = -1, .source = path, .digest = EVP_MD_CTX_new()};
+    int err = load_source(&c, load, user, why);
     EVP_MD_CTX_free(c.digest);
     redd__compiler_fini(&c.compiler);
+    redd__cache_close(&c.cache);
     return err;
 }

@@ -5,11 +5,13 @@
 
 #include "runtime/cli/sentence.h"
 
-#include <limits.h>
+/** Loads the shared object at `object`, a path with a folder in it. UV_EINVAL when it is none that
+ *  the system can load, or another negative error, and the sentence. */
+typedef int (*redd__load_fn)(const char *object, void *user, redd__sentence *why);
 
-/** Path of the shared object for `path`: for a .c file the one in the cache, compiled first when it
- *  is not there; else `path` itself, with a folder so that the loader does not search for it.
- *  A negative error and the sentence. What the compiler says goes to stderr as it is. */
-int redd__app_object(const char *path, char object[PATH_MAX], redd__sentence *why);
+/** Hands `load` the shared object for `path`: for a .c file the one in the cache, compiled first
+ *  when it is not there; else `path` itself. A negative error and the sentence. What the compiler
+ *  says goes to stderr as it is. */
+int redd__app_object(const char *path, redd__load_fn load, void *user, redd__sentence *why);
 
 #endif

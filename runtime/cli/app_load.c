@@ -6,6 +6,7 @@
 #include <redd/runtime.h>
 
 #include <dlfcn.h>
+#include <string.h>
 #include <uv.h>
 
 static int check(const redd_app *app, const char *path, redd__sentence *why)
@@ -30,26 +31,38 @@ static int check(const redd_app *app, const char *path, redd__sentence *why)
     return 0;
 }
 
+typedef struct loading {
+    const char *path; /* as the user named it */
+    const redd_app *app;
+} loading;
+
+/* What dlerror says, without the object's name in front, which tells the user nothing. */
+static const char *loader_says(const char *object)
+{
+    const char *text = dlerror();
+    size_t len = strlen(object);
+    return strncmp(text, object, len) == 0 && strncmp(text + len, ": ", 2) == 0 ? text + len + 2
+                                                                                : text;
+}
+
 /* The object is never unloaded: what it gave away (functions, texts) may be in use until the end.
  */
-static int open_object(const char *path, const redd_app **out, redd__sentence *why)
+static int load(const char *object, void *user, redd__sentence *why)
 {
-    char object[PATH_MAX];
-    int err = redd__app_object(path, object, why);
-    if (err)
-        return err;
+    loading *l = user;
     void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return redd__sentence_set(why, REDD_ESYMBOL, "cannot load %s: %s", path, dlerror());
+        return redd__sentence_set(why, UV_EINVAL, "cannot load %s: %s", l->path,
+                                  loader_says(object));
     void *symbol = dlsym(library, REDD_APP_ENTRY_SYMBOL);
     if (!symbol)
         return redd__sentence_set(why, REDD_ESYMBOL,
                                   "%s has no handler: it must use REDD_SERVE(...) or REDD_APP(...)",
-                                  path);
+                                  l->path);
     redd_app_entry_fn entry;
     memcpy(&entry, &symbol, sizeof(entry)); /* C has no cast from data to functions */
-    *out = entry();
-    return check(*out, path, why);
+    l->app = entry();
+    return check(l->app, l->path, why);
 }
 
 static int depend_on_all(redd__app *app, const redd_runtime *rt, redd__sentence *why)
@@ -67,12 +80,13 @@ static int depend_on_all(redd__app *app, const redd_runtime *rt, redd__sentence 
 int redd__app_load(redd__app *app, redd_runtime *rt, const char *path, redd__sentence *why)
 {
     *app = (redd__app){.description = NULL};
-    int err = open_object(path, &app->description, why);
+    loading l = {.path = path};
+    int err = redd__app_object(path, load, &l, why);
     if (!err)
         err = depend_on_all(app, rt, why);
     if (err)
         return err;
-    const redd_app *d = app->description;
+    const redd_app *d = app->description = l.app;
     app->extension = (redd_extension){
         REDD_EXTENSION_HEAD,           .name = REDD__APP_EXTENSION,
         .version = REDD_VERSION,       .deps = app->deps,

@@ -23,12 +23,20 @@ int redd__extensions_begin(const redd_runtime_options *options, redd_runtime **r
     return 0;
 }
 
+typedef struct loading {
+    redd_runtime *rt;
+    const char *path; /* as the user named it */
+} loading;
+
+static int load(const char *object, void *user, redd__sentence *why)
+{
+    const loading *l = user;
+    int err = redd_runtime_load(l->rt, object);
+    return err ? redd__sentence_set(why, err, "%s: %s", l->path, redd_runtime_message(l->rt)) : 0;
+}
+
 int redd__extensions_load(redd_runtime *rt, const char *path, redd__sentence *why)
 {
-    char object[PATH_MAX];
-    int err = redd__app_object(path, object, why);
-    if (err)
-        return err;
-    err = redd_runtime_load(rt, object);
-    return err ? redd__sentence_set(why, err, "%s: %s", path, redd_runtime_message(rt)) : 0;
+    loading l = {rt, path};
+    return redd__app_object(path, load, &l, why);
 }

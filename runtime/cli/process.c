@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,9 @@ static int start(char *const argv[], int out, int err, pid_t *pid)
 int redd__process_run(char *const argv[], int out, int err)
 {
     pid_t pid = 0;
+    mode_t mask = umask(077); /* inherited; no thread of ours runs yet that could mind */
     int failed = start(argv, out, err, &pid);
+    (void)umask(mask);
     if (failed)
         return failed;
     int status;

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """How `redd serve` compiles, keeps and loads apps."""
 
+import os
+import shutil
 import stat
 import subprocess
+import unittest
 
 import redd
 
@@ -22,6 +25,15 @@ class AppCase(redd.TemporaryCase):
         """A compiler that logs its command lines."""
         path = self.write(name, f'#!/bin/sh\necho "$@" >>"{self.log}"\nexec cc "$@"\n')
         path.chmod(0o755)
+        return path
+
+    def build(self, source, name):
+        path = self.folder / name
+        subprocess.run(
+            ["cc", "-shared", "-fPIC", "-I", redd.SOURCE / "include", "-I", redd.BUILD / "include", source, "-o", path],
+            check=True,
+            timeout=redd.PATIENCE,
+        )
         return path
 
     def compilations(self):
@@ -130,16 +142,121 @@ exec cc "$@"
         self.assertEqual(len(self.objects()), 1)
 
 
-class Loading(AppCase):
-    def build(self, source, name):
-        path = self.folder / name
-        subprocess.run(
-            ["cc", "-shared", "-fPIC", "-I", redd.SOURCE / "include", "-I", redd.BUILD / "include", source, "-o", path],
-            check=True,
-            timeout=redd.PATIENCE,
-        )
-        return path
+FOREIGN = """#include <redd/redd.h>
+#include <unistd.h>
 
+__attribute__((constructor)) static void begin(void)
+{
+    (void)!write(2, "FOREIGN CODE\\n", 13);
+}
+
+static void serve(redd_http_request *req, void *user)
+{
+    (void)user;
+    redd_http_respond_text(req, 200, "foreign");
+}
+
+REDD_SERVE(serve)
+"""
+
+
+class Trust(AppCase):
+    """Nothing is loaded from the cache that somebody else could have put there."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("text.h", '#define TEXT "one"\n')
+        self.write("app.c", HELLO)
+        self.place = self.cache / "redd"
+
+    def refuses(self, why):
+        self.assertEqual(
+            self.fails("app.c"),
+            f"redd serve: the cache folder {self.place} {why}: "
+            "remove it, or let XDG_CACHE_HOME name a place of your own\n",
+        )
+        self.assertEqual(self.compilations(), 0)
+
+    def test_a_folder_that_others_can_write_to(self):
+        self.place.mkdir(parents=True)
+        for mode in (0o777, 0o770, 0o702, 0o1777):
+            self.place.chmod(mode)
+            self.refuses("can be written by other users")
+        self.place.chmod(0o755)
+        self.assertEqual(self.answer("app.c"), "one")
+
+    def test_a_folder_behind_a_symbolic_link(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        self.cache.mkdir()
+        self.place.symlink_to(elsewhere)
+        self.refuses("is a symbolic link or no folder")
+        self.assertEqual(list(elsewhere.iterdir()), [])
+
+    def test_a_file_in_the_place_of_the_folder(self):
+        self.cache.mkdir()
+        self.place.touch()
+        self.refuses("is a symbolic link or no folder")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root gives folders away")
+    def test_a_folder_of_another_user(self):
+        self.place.mkdir(parents=True)
+        self.place.chmod(0o700)
+        os.chown(self.place, 65534, 65534)
+        self.refuses("belongs to another user")
+
+    def replaced(self, plant):
+        """Compiles the app, lets `plant` put foreign code in the object's place, and starts again."""
+        self.assertEqual(self.answer("app.c"), "one")
+        count = self.compilations()
+        (path,) = self.place.glob("*.so")
+        path.unlink()
+        plant(self.build(self.write("foreign.c", FOREIGN), "foreign.so"), path)
+        server = self.serve("app.c", env=self.env, cwd=self.folder)
+        self.assertEqual(redd.request(server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")[2], b"one")
+        self.assertNotIn("FOREIGN", server.stop())
+        self.assertEqual(self.compilations(), count + 1)
+        self.assertTrue(stat.S_ISREG(path.lstat().st_mode))
+        self.assertEqual(self.objects(), [path])
+
+    def test_an_object_behind_a_symbolic_link(self):
+        self.replaced(lambda foreign, path: path.symlink_to(foreign))
+
+    def test_an_object_that_others_can_write_to(self):
+        for mode in (0o666, 0o620, 0o602):
+
+            def plant(foreign, path):
+                shutil.copy(foreign, path)
+                path.chmod(mode)
+
+            self.replaced(plant)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
+    def test_an_object_of_another_user(self):
+        def plant(foreign, path):
+            shutil.copy(foreign, path)
+            os.chown(path, 65534, 65534)
+
+        self.replaced(plant)
+
+    def test_a_pipe_in_the_place_of_an_object(self):
+        self.replaced(lambda foreign, path: os.mkfifo(path))
+
+    def test_no_umask_opens_the_cache(self):
+        self.write(
+            "mask.c",
+            HELLO.replace("(void)user;", "(void)user, umask(mask = umask(0));")
+            .replace('#include "text.h"', "#include <stdio.h>\n#include <sys/stat.h>\nstatic mode_t mask;\nstatic char text[8];")
+            .replace("200, TEXT", '200, (snprintf(text, sizeof(text), "%03o", (unsigned)mask), text)'),
+        )
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        self.assertEqual(self.answer("mask.c"), "000", "the app's own umask is what the program was given")
+        for path in (self.cache, self.place, *self.objects()):
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, path)
+
+
+class Loading(AppCase):
     def test_a_shared_object(self):
         self.build(redd.EXAMPLES / "hello.c", "hello.so")
         self.assertEqual(self.answer("hello.so"), "Hello\n")  # in the working folder, not on the loader's path
@@ -185,7 +302,7 @@ class Loading(AppCase):
             "#include <redd/redd.h>\nvoid redd_http_responnd(redd_http_request *req, void *user);\nREDD_SERVE(redd_http_responnd)\n",
         )
         text = self.fails("typo.c")
-        self.assertTrue(text.startswith("redd serve: cannot load typo.c: "), text)
+        self.assertTrue(text.startswith("redd serve: cannot load typo.c: undefined symbol: "), text)
         self.assertIn("redd_http_responnd", text)
 
     def test_what_is_no_shared_object(self):
