@@ -80,7 +80,7 @@ static int open_all(redd_listener *l, const struct addrinfo *at, const redd_list
     if (rc)
         return rc;
     l->n = 1;
-    struct sockaddr_storage name;
+    struct sockaddr_storage name = {0};
     socklen_t len = sizeof(name);
     if (getsockname(l->fds[0], (struct sockaddr *)&name, &len) != 0)
         rc = -errno;

@@ -146,9 +146,9 @@ static int pair_write(redd_stream *s, const redd_slice *v, size_t nv, size_t *n)
 static void pair_interest(redd_stream *s, unsigned events)
 {
     end *e = end_of(s);
-    unsigned told_for_good = s->ready & REDD_STREAM_HANGUP;
+    unsigned anew = events & ~(unsigned)s->interest;
     s->interest = (uint8_t)events;
-    tell(e, levels(e) & ~told_for_good);
+    tell(e, levels(e) & (anew | ~(unsigned)s->ready)); /* what is asked for anew is told anew */
 }
 
 static int pair_shutdown(redd_stream *s)

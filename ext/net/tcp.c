@@ -109,8 +109,7 @@ static void tcp_interest(redd_stream *s, unsigned events)
     redd__tcp *t = tcp_of(s);
     unsigned anew = events & ~(unsigned)s->interest;
     s->interest = (uint8_t)events;
-    /* What is asked for anew is told anew, though it was ready; an end that was told is not. */
-    unsigned possible = t->latent | (s->ready & (REDD_STREAM_READ | REDD_STREAM_WRITE) & anew);
+    unsigned possible = t->latent | (s->ready & anew); /* what is asked for anew is told anew */
     if (possible & events)
         tell(t, possible);
 }

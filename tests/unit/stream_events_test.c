@@ -79,9 +79,14 @@ static void hangup_is_told_once(ends *e)
     assert_quiet(e);
     assert_int_equal(e->c[1].wakes, 1);
     redd_stream_interest(e->s[1], 0);
+    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP); /* to who asks anew, once more */
+    UNTIL(e->f, e->c[1].wakes > 1);
+    redd_stream_interest(e->s[1], REDD_STREAM_HANGUP | REDD_STREAM_WRITE);
+    assert_quiet(e);
+    assert_int_equal(e->c[1].wakes, 3);
     redd_stream_interest(e->s[1], REDD_STREAM_HANGUP);
     assert_quiet(e);
-    assert_int_equal(e->c[1].wakes, 1);
+    assert_int_equal(e->c[1].wakes, 3);
     redd_stream_interest(e->s[1], REDD_STREAM_READ); /* what came before it is still there */
     expect_text(e, 1, "unread");
     assert_eof(e, 1);
