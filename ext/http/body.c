@@ -72,9 +72,7 @@ static void give(redd_http_request *req, redd_slice data, bool last)
 static void proceed(redd__http_connection *c, redd_http_request *req)
 {
     static const redd_slice line = REDD_SLICE("HTTP/1.1 100 Continue\r\n\r\n");
-    bool wanted = req->expects_continue && req->answer == REDD__HTTP_UNANSWERED &&
-                  req->read_mode != REDD__HTTP_READ_DISCARD;
-    if (wanted && c->in_pos == c->in_len)
+    if (req->answer == REDD__HTTP_UNANSWERED && c->in_pos == c->in_len)
         (void)redd_output_write(&c->output, line);
     req->expects_continue = false;
 }
