@@ -109,25 +109,27 @@ static void read_upgraded(scene *s)
         bytes_add(&s->log, buf, n);
 }
 
-/* The answers, without what depends on the cut by right: 100 Continue is sent where the body has
- * not come yet, and among several reasons for a refusal the one that is met first is told. */
+/* One answer, without what depends on the cut by right: 100 Continue is sent where the body has not
+ * come yet, and among several reasons for a refusal the one that is met first is told. */
+static void log_answer(const reply *r, bytes *out)
+{
+    if (r->status == 100)
+        return;
+    if (r->status >= 400) {
+        HTTP_MUST(reply_closes(r) && reply_at_end(r) && r->ended);
+        bytes_text(out, "refused");
+    } else {
+        bytes_add(out, r->head.data, r->head.len);
+        bytes_add(out, r->body.data, r->body.len);
+    }
+}
+
 static void read_answers(const client *c, bytes *out)
 {
     reply r;
     reply_begin(&r, c);
-    while (reply_next(&r)) {
-        if (r.status == 100)
-            continue;
-        if (r.status >= 400) {
-            HTTP_MUST(reply_closes(&r) && reply_at_end(&r) && c->eof);
-            bytes_text(out, "refused");
-            continue;
-        }
-        bytes_add(out, r.head.data, r.head.len);
-        bytes_add(out, r.body.data, r.body.len);
-        if (r.status == 101)
-            break;
-    }
+    while (r.status != 101 && reply_next(&r))
+        log_answer(&r, out);
     HTTP_MUST(reply_at_end(&r));
     bytes_text(out, c->eof ? " closed" : " open");
     reply_end(&r);
@@ -137,7 +139,7 @@ static void run(scene *s, const uint8_t *data, size_t size, size_t first, size_t
                 bytes *out)
 {
     client c;
-    client_open_sized(&s->b, &c, 64 * 1024);
+    client_open(&s->b, &c);
     for (size_t off = 0, n = first; off < size; off += n, n = step) {
         n = n < size - off ? n : size - off;
         client_send(&c, data + off, n);

@@ -11,6 +11,7 @@ typedef struct hold {
     bool watch;             /* an end function */
     bool read;              /* asks for a piece of the body */
     bool answer;
+    bool answer_next; /* from the second request on */
     bool no_ref;
     unsigned requests, reads, ends;
     int read_status, end_status;
@@ -70,13 +71,14 @@ static void on_request(redd_http_request *req, void *user)
     hold *h = user;
     h->requests++;
     expect_getters(req);
-    if (!h->no_ref)
+    bool answer = h->answer || (h->answer_next && h->requests > 1);
+    if (!h->no_ref && !(answer && h->answer_next))
         h->req = redd_http_request_ref(req);
     if (h->watch)
         redd_http_on_end(req, on_end, h);
     if (h->read)
         assert_int_equal(redd_http_read(req, on_read, h), 0);
-    if (h->answer)
+    if (answer)
         assert_int_equal(redd_http_respond_text(req, 200, "ok"), 0);
 }
 
@@ -253,6 +255,28 @@ static void test_half_closed_slow_reader(void **state)
     setting_end(&s);
 }
 
+/** Responses that are made while the peer's end is found go out all the same. */
+static void test_half_closed_with_held_requests(void **state)
+{
+    (void)state;
+    setting s;
+    setting_begin(&s, (hold){.answer_next = true});
+    client_close(&s.c);
+    client_open_sized(&s.b, &s.c, 120);
+    client_put(&s.c, GET GET, 2 * strlen(GET));
+    (void)redd_stream_shutdown(s.c.stream);
+    bed_settle(&s.b);
+    assert_int_equal(s.h.requests, 1);
+    assert_int_equal(redd_http_respond_text(s.h.req, 200, "first"), 0);
+    drop(&s.h);
+    bed_settle(&s.b);
+    client_settle(&s.c);
+    assert_int_equal(s.h.requests, 2);
+    assert_true(replies_are(&s.c, "200,200"));
+    assert_true(s.c.eof);
+    setting_end(&s);
+}
+
 static void test_peer_goes_in_a_head(void **state)
 {
     (void)state;
@@ -367,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_half_closed_peer_gets_its_answer),
         cmocka_unit_test(test_half_closed_at_once),
         cmocka_unit_test(test_half_closed_slow_reader),
+        cmocka_unit_test(test_half_closed_with_held_requests),
         cmocka_unit_test(test_peer_goes_in_a_head),
         cmocka_unit_test(test_outlives_the_connection),
         cmocka_unit_test(test_nobody_answers),

@@ -18,7 +18,7 @@ typedef struct bytes {
 
 static inline void bytes_add(bytes *b, const void *data, size_t len)
 {
-    if (b->len + len + 1 > b->cap) {
+    if (!b->data || b->len + len + 1 > b->cap) {
         b->cap = (b->len + len + 1) * 2;
         b->data = realloc(b->data, b->cap);
         HTTP_MUST(b->data != NULL);

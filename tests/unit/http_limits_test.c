@@ -389,6 +389,28 @@ static void test_stall_with_pipelined_requests(void **state)
     setting_end(&s);
 }
 
+/** A refused peer that goes on sending is not listened to for ever. */
+static void test_discarded_input_is_bounded(void **state)
+{
+    (void)state;
+    setting s;
+    bytes noise = {0};
+    bytes_fill(&noise, 'n', 32768);
+    setting_begin(&s, (watch){.act = ANSWER}, CLIENT_CAPACITY);
+    client_text(&s.c, "nonsense\r\n\r\n");
+    assert_true(s.c.eof);
+    size_t sent = 0, n;
+    while ((n = client_put(&s.c, noise.data, noise.len)) > 0) {
+        sent += n;
+        assert_true(sent < 2 << 20);
+        bed_turns(&s.b, 1);
+    }
+    assert_true(sent > 1 << 20);
+    assert_int_equal(redd_http_server_connections(s.b.server), 0);
+    bytes_free(&noise);
+    setting_end(&s);
+}
+
 /** A timer for each of many connections, and each at its own time. */
 static void test_many_connections(void **state)
 {
@@ -433,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_write_stall),
         cmocka_unit_test(test_slow_reader_is_no_stall),
         cmocka_unit_test(test_stall_with_pipelined_requests),
+        cmocka_unit_test(test_discarded_input_is_bounded),
         cmocka_unit_test(test_many_connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,9 @@ static void test_linger(void **state)
     assert_int_equal(redd_http_server_connections(b.server), 1);
     client_wait(&c, 1);
     assert_int_equal(redd_http_server_connections(b.server), 0);
+    c.eof = false; /* look again */
+    client_settle(&c);
+    assert_true(c.eof);
     assert_false(c.reset);
     client_close(&c);
     bed_end(&b);

@@ -104,20 +104,28 @@ static ssize_t take(int fd, bytes *got)
 
 /* --- tests --- */
 
+static void check_reset_while_working(const char *request, const char *more)
+{
+    setting s;
+    setting_begin(&s, (hold){0});
+    int fd = tcp_socket(s.port, 0);
+    put_all(fd, request);
+    UNTIL(&s.b, s.h.req);
+    put_all(fd, more);
+    reset(fd);
+    UNTIL(&s.b, s.h.ends == 1);
+    assert_int_equal(s.h.end_status, UV_ECONNRESET);
+    setting_end(&s);
+}
+
+/** Also where bytes that nobody has asked for stand before the reset. */
 static void test_reset_while_working(void **state)
 {
     (void)state;
-    for (int posts = 0; posts < 2; posts++) {
-        setting s;
-        setting_begin(&s, (hold){0});
-        int fd = tcp_socket(s.port, 0);
-        put_all(fd, posts ? POST : GET);
-        UNTIL(&s.b, s.h.req);
-        reset(fd);
-        UNTIL(&s.b, s.h.ends == 1);
-        assert_int_equal(s.h.end_status, UV_ECONNRESET);
-        setting_end(&s);
-    }
+    check_reset_while_working(GET, "");
+    check_reset_while_working(GET, GET GET);
+    check_reset_while_working(POST, "");
+    check_reset_while_working(POST, "hello" GET);
 }
 
 static void test_half_close_while_working(void **state)
@@ -232,6 +240,61 @@ static void test_reset_of_a_slow_reader(void **state)
     setting_end(&s);
 }
 
+/** The loop was busy until the time was over: what the system has is looked at before anything is
+ * judged. */
+static void test_never_judged_unread(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *rest;
+        uint64_t ms;
+    } rows[] = {
+        {"GET / HTTP/1.1\r\n", "Host: h\r\n\r\n", 30000},
+        {GET, GET, 75000},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setting s;
+        bytes got = {0};
+        setting_begin(&s, (hold){.answer = true});
+        int fd = tcp_socket(s.port, 0);
+        put_all(fd, rows[i].first);
+        UNTIL(&s.b, redd_http_server_connections(s.b.server) == 1);
+        bed_turns(&s.b, 4);
+        unsigned before = s.h.requests;
+        put_all(fd, rows[i].rest);
+        redd_clock_advance(s.b.clock, rows[i].ms);
+        bed_turns(&s.b, 4);
+        assert_int_equal(s.h.requests, before + 1);
+        assert_true(take(fd, &got) > 12);
+        assert_memory_equal(got.data, "HTTP/1.1 200", 12);
+        assert_int_equal(redd_http_server_connections(s.b.server), 1);
+        assert_int_equal(close(fd), 0);
+        bytes_free(&got);
+        setting_end(&s);
+    }
+}
+
+/** Nor is a peer that has read in the meantime. */
+static void test_never_judged_unwritten(void **state)
+{
+    (void)state;
+    setting s;
+    bytes got = {0};
+    setting_begin(&s, (hold){.stream = true, .size = 64 << 20});
+    int fd = tcp_socket(s.port, 4096);
+    put_all(fd, GET);
+    UNTIL(&s.b, s.h.drains > 0);
+    bed_turns(&s.b, 50);
+    while (take(fd, &got) > 0 || got.len < 100000)
+        ;
+    redd_clock_advance(s.b.clock, 30000);
+    bed_turns(&s.b, 4);
+    assert_int_equal(s.h.ends, 0);
+    reset(fd);
+    bytes_free(&got);
+    setting_end(&s);
+}
+
 /** Resets at each place of a conversation leave nothing. */
 static void test_reset_at_every_byte(void **state)
 {
@@ -271,6 +334,31 @@ static void test_many_clients(void **state)
     setting_end(&s);
 }
 
+/** What an idle connection costs: itself, its stream and its task, and no buffer. */
+static void test_idle_memory(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 100 };
+    setting s;
+    int fds[CLIENTS];
+    bytes got = {0};
+    setting_begin(&s, (hold){.answer = true});
+    uint64_t before = bed_memory(&s.b).bytes;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        fds[i] = tcp_socket(s.port, 0);
+        put_all(fds[i], GET);
+        UNTIL(&s.b, take(fds[i], &got) > 0);
+    }
+    bed_settle(&s.b);
+    uint64_t each = (bed_memory(&s.b).bytes - before) / CLIENTS;
+    print_message("%u bytes for an idle connection\n", (unsigned)each);
+    assert_in_range(each, 1, 1024);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        assert_int_equal(close(fds[i]), 0);
+    bytes_free(&got);
+    setting_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,8 +368,11 @@ int main(void)
         cmocka_unit_test(test_linger_while_the_peer_sends),
         cmocka_unit_test(test_stream_to_a_slow_reader),
         cmocka_unit_test(test_reset_of_a_slow_reader),
+        cmocka_unit_test(test_never_judged_unread),
+        cmocka_unit_test(test_never_judged_unwritten),
         cmocka_unit_test(test_reset_at_every_byte),
         cmocka_unit_test(test_many_clients),
+        cmocka_unit_test(test_idle_memory),
     };
     (void)alarm(100); /* a wait for what does not come ends the test */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,25 @@ static void test_answered_while_reading(void **state)
     bed_end(&b);
 }
 
+/** After the final status no 100 Continue may come. */
+static void test_answered_while_expecting(void **state)
+{
+    (void)state;
+    bed b;
+    client c;
+    reader r = {0};
+    bed_begin(&b, answer_while_reading, &r);
+    client_open(&b, &c);
+    client_text(&c, POST("Content-Length: 5\r\n" EXPECT));
+    assert_true(replies_are(&c, "200"));
+    client_text(&c, "hello" GET);
+    assert_true(replies_are(&c, "200,200"));
+    assert_int_equal(r.ends, 2);
+    bytes_free(&r.body);
+    client_close(&c);
+    bed_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_not_asked_for_says_so),
         cmocka_unit_test(test_answered_half_way),
         cmocka_unit_test(test_answered_while_reading),
+        cmocka_unit_test(test_answered_while_expecting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
