@@ -6,62 +6,105 @@
 #include <redd/runtime.h>
 #include <redd/worker.h>
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
 #include <uv.h>
 
 enum { N_SIGNALS = 2 };
 static const int watched[N_SIGNALS] = {SIGTERM, SIGINT};
 
-/* Freed by the last close callback. */
+/* Where the handler writes. It is never closed, since a handler on another thread may be about to
+ * write when worker 0 ends. */
+static atomic_int wake = -1;
+
+/* Freed by its close callback. */
 typedef struct watch {
+    uv_poll_t handle;
     redd_worker *worker;
-    uv_signal_t handles[N_SIGNALS];
-    int open;
+    int read_end;
 } watch;
+
+static void restore_default(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int i = 0; i < N_SIGNALS; i++)
+        (void)sigaction(watched[i], &action, NULL);
+}
+
+/* Gives both signals back to the system before anything else, so that the next one kills, even if a
+ * worker is stuck and no loop turns. Async-signal-safe throughout. */
+static void on_signal(int number)
+{
+    int kept = errno;
+    restore_default();
+    char byte = (char)number;
+    ssize_t written = write(atomic_load(&wake), &byte, 1);
+    (void)written; /* the pipe is empty: this is the only byte that it ever gets */
+    errno = kept;
+}
+
+static int take_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    /* One handler at a time: what comes meanwhile finds the system's own handling. */
+    for (int i = 0; i < N_SIGNALS; i++)
+        (void)sigaddset(&action.sa_mask, watched[i]);
+    for (int i = 0; i < N_SIGNALS; i++) {
+        if (sigaction(watched[i], &action, NULL) != 0)
+            return -errno;
+    }
+    return 0;
+}
+
+static void stop(uv_poll_t *handle, int status, int events)
+{
+    (void)status;
+    (void)events;
+    watch *w = handle->data;
+    (void)uv_poll_stop(handle);
+    redd__say("redd serve", "stopping");
+    redd_runtime_stop(redd_worker_runtime(w->worker), REDD_STOP_GRACEFUL);
+}
+
+static void free_watch(watch *w)
+{
+    (void)close(w->read_end);
+    redd_free(redd_allocator_default(), w, sizeof(*w));
+}
 
 static void closed(uv_handle_t *handle)
 {
-    watch *w = handle->data;
-    if (--w->open == 0)
-        redd_free(redd_allocator_default(), w, sizeof(*w));
-}
-
-static void stop_watching(watch *w)
-{
-    for (int i = 0; i < N_SIGNALS; i++)
-        (void)uv_signal_stop(&w->handles[i]);
-}
-
-/* Once nobody watches, the system's own handling is back: the next signal kills, even if a worker
- * is stuck and no loop turns. */
-static void on_signal(uv_signal_t *handle, int number)
-{
-    (void)number;
-    watch *w = handle->data;
-    stop_watching(w);
-    redd__say("redd serve", "stopping");
-    redd_runtime_stop(redd_worker_runtime(w->worker), REDD_STOP_GRACEFUL);
+    free_watch(handle->data);
 }
 
 static void end(redd_worker *worker, void *state)
 {
     (void)worker;
     watch *w = state;
-    for (int i = 0, n = w ? w->open : 0; i < n; i++)
-        uv_close((uv_handle_t *)&w->handles[i], closed);
+    if (!w)
+        return;
+    restore_default();
+    uv_close((uv_handle_t *)&w->handle, closed);
 }
 
-static int open_handle(watch *w, uv_loop_t *loop, int number)
+static int watch_pipe(watch *w)
 {
-    uv_signal_t *handle = &w->handles[w->open];
-    int err = uv_signal_init(loop, handle);
-    if (err)
+    int err = uv_poll_init(redd_worker_loop(w->worker), &w->handle, w->read_end);
+    if (err) {
+        free_watch(w);
         return err;
-    w->open++;
-    handle->data = w;
-    uv_unref((uv_handle_t *)handle); /* it must not keep the worker alive */
-    /* Oneshot: the system takes the handler away as it delivers the first signal. */
-    return uv_signal_start_oneshot(handle, on_signal, number);
+    }
+    w->handle.data = w;
+    err = uv_poll_start(&w->handle, UV_READABLE, stop);
+    uv_unref((uv_handle_t *)&w->handle); /* it must not keep the worker alive */
+    if (!err)
+        err = take_signals();
+    if (err)
+        end(w->worker, w);
+    return err;
 }
 
 static int begin(redd_worker *worker, void *shared, void **state)
@@ -72,15 +115,17 @@ static int begin(redd_worker *worker, void *shared, void **state)
     watch *w = redd_alloc_zero(redd_allocator_default(), sizeof(*w));
     if (!w)
         return UV_ENOMEM;
-    w->worker = worker;
-    int err = 0;
-    for (int i = 0; !err && i < N_SIGNALS; i++)
-        err = open_handle(w, redd_worker_loop(worker), watched[i]);
-    if (err && w->open == 0)
+    uv_file ends[2];
+    int err = uv_pipe(ends, UV_NONBLOCK_PIPE, UV_NONBLOCK_PIPE);
+    if (err) {
         redd_free(redd_allocator_default(), w, sizeof(*w));
-    else if (err)
-        end(worker, w);
-    else
+        return err;
+    }
+    w->worker = worker;
+    w->read_end = ends[0];
+    atomic_store(&wake, ends[1]);
+    err = watch_pipe(w);
+    if (!err)
         *state = w;
     return err;
 }

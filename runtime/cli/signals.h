@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** TERM and INT: the first begins a graceful stop, the second kills. */
+/** TERM and INT: the first begins a graceful stop, the second kills, whichever of the two each is.
+ */
 #ifndef REDD_CLI_SIGNALS_H
 #define REDD_CLI_SIGNALS_H
 

@@ -83,6 +83,18 @@ class Stop(redd.TemporaryCase):
                 server.send(second)
                 server.wait(expect=-second)
 
+    def test_the_second_signal_kills_what_is_stuck(self):
+        for first in (signal.SIGTERM, signal.SIGINT):
+            for second in (signal.SIGTERM, signal.SIGINT):
+                server = self.serve(redd.APPS / "stuck.c")
+                with server.connect() as sock:
+                    sock.sendall(KEEP_ALIVE)
+                    server.stderr.wait("stuck")
+                    server.send(first)
+                    server.stderr.wait("woken")
+                    server.send(second)
+                    server.wait(expect=-second)
+
     def test_what_does_not_end_is_forced_and_counted(self):
         server = self.serve(redd.APPS / "slow.c")
         with server.connect() as sock:
