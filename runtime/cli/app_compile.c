@@ -20,6 +20,7 @@ typedef struct compilation {
     const char *source;
     EVP_MD_CTX *digest;
     char name[REDD__CACHE_NAME]; /* of the object in the cache: the key, and ".so" */
+    bool temporary;              /* nobody will find the object again */
 } compilation;
 
 static int out_of_memory(redd__sentence *why)
@@ -126,6 +127,7 @@ static int publish(compilation *c, const char *temporary, redd__sentence *why)
     if (!err && strcmp(before, c->name) == 0)
         return redd__cache_rename(&c->cache, temporary, c->name, why);
     memcpy(c->name, temporary, sizeof(c->name));
+    c->temporary = true;
     return err;
 }
 
@@ -161,6 +163,7 @@ static int compile(compilation *c, redd__sentence *why)
     if (fd < 0)
         return fd;
     (void)close(fd);
+    redd__cache_sweep(&c->cache);
     int err = compile_to(c, temporary, why);
     if (err)
         redd__cache_remove(&c->cache, temporary);
@@ -191,7 +194,10 @@ static int load_source(compilation *c, redd__load_fn load, void *user, redd__sen
     if (err)
         return err;
     redd__cache_inner_path(&c->cache, c->name, object);
-    return load(object, user, why);
+    err = load(object, user, why);
+    if (c->temporary)
+        redd__cache_remove(&c->cache, c->name);
+    return err;
 }
 
 /* With a folder, so that the system does not search its own for it. */

@@ -3,15 +3,22 @@
 
 #include <redd/error.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
+
+#define UNFINISHED "new-" /* begins the name of an entry in the making */
+
+enum { STALE_SECONDS = 3600 };
 
 static int refuse(redd__sentence *why, int code, const char *doing, const char *path)
 {
@@ -144,7 +151,7 @@ int redd__cache_temporary(const redd__cache *c, const char *ending, char name[RE
     int err = uv_random(NULL, NULL, &unique, sizeof(unique), 0, NULL);
     if (err)
         return refuse(why, err, "write to the cache folder", c->folder);
-    (void)snprintf(name, REDD__CACHE_NAME, "new-%016" PRIx64 "%s", unique, ending);
+    (void)snprintf(name, REDD__CACHE_NAME, UNFINISHED "%016" PRIx64 "%s", unique, ending);
     int fd = openat(c->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     return fd >= 0 ? fd : refuse(why, -errno, "write to the cache folder", c->folder);
 }
@@ -170,4 +177,28 @@ int redd__cache_rename(const redd__cache *c, const char *from, const char *to, r
 void redd__cache_remove(const redd__cache *c, const char *name)
 {
     (void)unlinkat(c->fd, name, 0);
+}
+
+static bool is_stale(const redd__cache *c, const char *name, time_t now)
+{
+    struct stat st;
+    return strncmp(name, UNFINISHED, strlen(UNFINISHED)) == 0 &&
+           fstatat(c->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime < now - STALE_SECONDS;
+}
+
+void redd__cache_sweep(const redd__cache *c)
+{
+    int fd = openat(c->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder) {
+        if (fd >= 0)
+            (void)close(fd);
+        return; /* a tidy cache is not worth a refusal */
+    }
+    time_t now = time(NULL);
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (is_stale(c, entry->d_name, now))
+            redd__cache_remove(c, entry->d_name);
+    }
+    (void)closedir(folder);
 }

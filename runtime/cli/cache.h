@@ -47,4 +47,8 @@ int redd__cache_scratch(const redd__cache *c, redd__sentence *why);
 int redd__cache_rename(const redd__cache *c, const char *from, const char *to, redd__sentence *why);
 void redd__cache_remove(const redd__cache *c, const char *name);
 
+/** Removes what an interrupted redd has left in the making: unfinished entries older than an hour.
+ */
+void redd__cache_sweep(const redd__cache *c);
+
 #endif

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 import unittest
 
 import redd
@@ -118,8 +119,20 @@ exec cc "$@"
         script.chmod(0o755)
         self.env["CC"] = str(script)
         self.assertEqual(self.answer("app.c"), "two")
+        self.assertEqual(self.objects(), [], "what nobody finds again is not kept")
         self.write("text.h", '#define TEXT "one"\n')
         self.assertEqual(self.answer("app.c"), "one", "the key of the first state must not name the second")
+
+    def test_what_an_interrupted_start_has_left_is_swept(self):
+        place = self.cache / "redd"
+        place.mkdir(parents=True)
+        now = time.time()
+        for name, age in (("new-1.so", 3660), ("new-2", 7200), ("new-3.so", 3000), ("kept.so", 7200)):
+            (place / name).touch()
+            os.utime(place / name, (now - age, now - age))
+        self.answer("app.c")
+        (built,) = place.glob("?" * 64 + ".so")
+        self.assertEqual({path.name for path in self.objects()}, {"new-3.so", "kept.so", built.name})
 
     def test_servers_that_start_at_once(self):
         servers = [
