@@ -131,16 +131,20 @@ static int publish(compilation *c, const char *temporary, redd__sentence *why)
     return err;
 }
 
-/* A compiler puts a file of its own in the place of the one that was made for it. */
-static int check_output(const compilation *c, const char *temporary, redd__sentence *why)
+/* A compiler puts a file of its own in the place of the one that was made for it. The object
+ * reaches the disk before its name does, so that no crash leaves a name without its content. */
+static int secure_output(const compilation *c, const char *temporary, redd__sentence *why)
 {
     int fd = redd__cache_find(&c->cache, temporary);
-    if (fd < 0)
-        return redd__sentence_set(why, fd, "cannot use what %s wrote to %s/%s: %s",
-                                  redd__compiler_name(&c->compiler), c->cache.folder, temporary,
-                                  redd_error_text(fd));
-    (void)close(fd);
-    return 0;
+    int err = fd < 0 ? fd : 0;
+    if (!err && fsync(fd) != 0)
+        err = -errno;
+    if (fd >= 0)
+        (void)close(fd);
+    return err ? redd__sentence_set(why, err, "cannot use what %s wrote to %s/%s: %s",
+                                    redd__compiler_name(&c->compiler), c->cache.folder, temporary,
+                                    redd_error_text(err))
+               : 0;
 }
 
 static int compile_to(compilation *c, const char *temporary, redd__sentence *why)
@@ -152,7 +156,7 @@ static int compile_to(compilation *c, const char *temporary, redd__sentence *why
     int status = redd__compiler_compile(&c->compiler, c->source, path);
     if (status)
         return refuse_status(c, status, why);
-    err = check_output(c, temporary, why);
+    err = secure_output(c, temporary, why);
     return err ? err : publish(c, temporary, why);
 }
 
@@ -170,34 +174,48 @@ static int compile(compilation *c, redd__sentence *why)
     return err;
 }
 
-/* What is in the cache but cannot be trusted is compiled anew, and so replaced. */
-static int find_or_compile(compilation *c, redd__sentence *why)
+static int prepare(compilation *c, redd__sentence *why)
 {
+    if (!c->digest)
+        return out_of_memory(why);
     int err = redd__cache_open(&c->cache, why);
     if (!err)
         err = redd__compiler_load(&c->compiler, why);
-    if (!err)
-        err = find_name(c, why);
-    if (err)
-        return err;
-    int fd = redd__cache_find(&c->cache, c->name);
-    if (fd < 0)
-        return compile(c, why);
-    (void)close(fd);
-    return 0;
+    return err ? err : find_name(c, why);
 }
 
-static int load_source(compilation *c, redd__load_fn load, void *user, redd__sentence *why)
+static bool is_cached(const compilation *c)
+{
+    int fd = redd__cache_find(&c->cache, c->name);
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+static int load_entry(const compilation *c, redd__load_fn load, void *user, redd__sentence *why)
 {
     char object[PATH_MAX];
-    int err = c->digest ? find_or_compile(c, why) : out_of_memory(why);
-    if (err)
-        return err;
     redd__cache_inner_path(&c->cache, c->name, object);
-    err = load(object, user, why);
+    int err = load(object, user, why);
     if (c->temporary)
         redd__cache_remove(&c->cache, c->name);
     return err;
+}
+
+/* What is in the cache but cannot be trusted, or does not load, is compiled anew and so replaced.
+ */
+static int load_source(compilation *c, redd__load_fn load, void *user, redd__sentence *why)
+{
+    int err = prepare(c, why);
+    if (err)
+        return err;
+    if (is_cached(c)) {
+        err = load_entry(c, load, user, why);
+        if (err != UV_EINVAL)
+            return err;
+    }
+    err = compile(c, why);
+    return err ? err : load_entry(c, load, user, why);
 }
 
 /* With a folder, so that the system does not search its own for it. */

@@ -123,6 +123,25 @@ exec cc "$@"
         self.write("text.h", '#define TEXT "one"\n')
         self.assertEqual(self.answer("app.c"), "one", "the key of the first state must not name the second")
 
+    def test_an_object_that_does_not_load_is_compiled_once_more(self):
+        self.assertEqual(self.answer("app.c"), "one")
+        (path,) = self.objects()
+        whole = path.read_bytes()
+        for count, broken in enumerate((b"", whole[:100], b"no object at all\n"), 2):
+            path.write_bytes(broken)
+            self.assertEqual(self.answer("app.c"), "one")
+            self.assertEqual(self.compilations(), count)
+        self.assertEqual(self.objects(), [path])
+
+    def test_an_extension_that_does_not_load_is_compiled_once_more(self):
+        kinds = redd.EXTENSIONS / "kinds.c"
+        for count in (1, 2):
+            done = redd.run("check", "--ext", kinds, env=self.env)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual(self.compilations(), count)
+            (path,) = self.objects()
+            path.write_bytes(b"")
+
     def test_what_an_interrupted_start_has_left_is_swept(self):
         place = self.cache / "redd"
         place.mkdir(parents=True)
