@@ -96,6 +96,8 @@ static void enter(member *m, hall *h)
 
 static void leave(member *m)
 {
+    if (!m->hall)
+        return; /* its socket ended before it opened */
     if (m->prev)
         m->prev->next = m->next;
     else
@@ -214,7 +216,7 @@ static const redd_ws_handlers handlers = {
 
 /* --- HTTP --- */
 
-/* The member belongs to the socket once it opens; a refused handshake leaves it with us. */
+/* The member belongs to the socket up to its close event; a refused handshake leaves it with us. */
 static void join(redd_http_request *req)
 {
     redd_worker *w = redd_http_worker(req);

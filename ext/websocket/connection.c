@@ -104,7 +104,7 @@ static void conclude(redd_ws *ws)
         return;
     redd__list_remove(&ws->link);
     ws->state->n_open--;
-    if (!ws->opened || !ws->handlers->close)
+    if (!ws->handlers->close)
         return;
     redd_ws_close_event event = {
         .code = ws->close_received ? ws->peer_code : REDD__WS_NO_CLOSE,
@@ -257,7 +257,6 @@ static void begin(redd_ws *ws)
     ws->active_at = redd_timers_now(ws->state->timers);
     if (ws->idle_ms && !ws->close_sent)
         redd_timer_start(&ws->timer, ws->idle_ms / 2);
-    ws->opened = true;
     if (ws->handlers->open)
         ws->handlers->open(ws, ws->user);
     redd_bytes *early = ws->early;

@@ -67,8 +67,7 @@ struct redd_ws {
 
     /* The end. */
     bool close_sent, close_received;
-    bool opened; /* the open event was given */
-    bool reset;  /* end with a reset */
+    bool reset; /* end with a reset */
     uint16_t sent_code, peer_code;
     int status; /* the first cause */
 

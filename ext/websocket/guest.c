@@ -51,13 +51,6 @@ static void push(redd__ws_guest *g, redd__ws_event kind, redd_slice payload)
     changed(g);
 }
 
-static void on_open(redd_ws *ws, void *user)
-{
-    redd__ws_guest *g = user;
-    (void)ws; /* held already */
-    (void)redd_resource_ref(&g->resource);
-}
-
 static void on_message(redd_ws *ws, redd_ws_kind kind, redd_slice data, void *user)
 {
     (void)ws; /* the guest's */
@@ -87,7 +80,6 @@ static void on_close(redd_ws *ws, const redd_ws_close_event *event, void *user)
 
 static const redd_ws_handlers handlers = {
     .struct_size = sizeof handlers,
-    .open = on_open,
     .message = on_message,
     .pong = on_pong,
     .close = on_close,
@@ -155,9 +147,11 @@ static int upgrade_with(redd__ws_guest *g, redd_http_request *req, const char *p
     if (protocol)
         o.protocols = protocols;
     int err = redd__ws_accept(req, &o, &handlers, g, &g->ws);
-    if (!err)
-        (void)redd_ws_ref(g->ws);
-    return err;
+    if (err)
+        return err;
+    (void)redd_ws_ref(g->ws);
+    (void)redd_resource_ref(&g->resource); /* the connection's, up to its close event */
+    return 0;
 }
 
 int redd__ws_guest_upgrade(redd__ws_state *st, redd_http_request *req, redd_slice protocol,

@@ -16,8 +16,8 @@ typedef enum redd__ws_event {
 typedef struct redd__ws_queued_event redd__ws_queued_event;
 
 typedef struct redd__ws_guest {
-    redd_resource resource; /* referenced by the table, by waiting futures and, from open to close,
-                               by the connection */
+    redd_resource resource; /* referenced by the table, by waiting futures and, up to its close
+                               event, by the connection */
     redd__ws_state *state;
     redd_ws *ws; /* counted */
     redd__ws_queued_event *first, **last;

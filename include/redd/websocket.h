@@ -31,7 +31,8 @@ typedef struct redd_ws_handlers {
      *  REDD_ELIMIT. */
     void (*drain)(redd_ws *ws, void *user);
     void (*pong)(redd_ws *ws, redd_slice payload, void *user);
-    /** Last event, exactly once if open was called. */
+    /** Last event, exactly once for each socket whose upgrade returned 0. Without an open event
+     *  before it when the socket ended first: by terminate, or by a forced stop. */
     void (*close)(redd_ws *ws, const redd_ws_close_event *event, void *user);
 } redd_ws_handlers;
 

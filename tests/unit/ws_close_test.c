@@ -413,6 +413,38 @@ static void a_forced_stop_tells_each_socket(void **state)
     bed_end(&b);
 }
 
+static void upgrade_and_stop(redd_http_request *req, void *user)
+{
+    bed *b = user;
+    on_request(req, b);
+    bed_stop(b, REDD_STOP_FORCED);
+}
+
+/* Who ends before the open event is told of the end all the same: `user` was handed over. */
+static void ends_before_the_open_event(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bed_prepare(&b);
+    b.run_budget = 1; /* the handler's turn is not the socket's */
+    assert_int_equal(bed_try_begin(&b), 0);
+    assert_int_equal(redd_http_serve(b.w, NULL, NULL, upgrade_and_stop, &b, &b.server), 0);
+    assert_int_equal(peer_connect(&b, &p, ACT_NOTHING, CAPACITY), 0);
+    redd_slice s = redd_slice_str(WS_HANDSHAKE);
+    size_t n;
+    assert_int_equal(p.stream->vt->write(p.stream, &s, 1, &n), 0);
+    for (int i = 0; i < 5 && !b.stopping; i++)
+        bed_turns(&b, 1);
+    assert_int_equal(b.upgraded, 0);
+    redd_stream_close(p.stream, false);
+    p.stream = NULL;
+    until_gone(&b);
+    assert_string_equal(p.log.data, "close 1006 sent 0 unclean ECANCELED \n");
+    peer_free(&p);
+    bed_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_reference_outlives_the_connection),
         cmocka_unit_test(a_drain_closes_every_socket),
         cmocka_unit_test(a_forced_stop_tells_each_socket),
+        cmocka_unit_test(ends_before_the_open_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,7 @@ typedef struct bed {
     redd_ws_options options; /* of each upgrade */
     struct peer *opening;    /* who gets the next connection */
     int upgraded;            /* what the last redd_ws_upgrade returned */
+    unsigned run_budget;     /* polls per turn of the loop; 0: the usual */
     bool stopping, gone;
 } bed;
 
@@ -242,6 +243,8 @@ static inline int bed_try_begin(bed *b)
 {
     redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
     o.workers = 1;
+    if (b->run_budget)
+        o.run_budget = b->run_budget;
     o.allocator = redd_counting_allocator_hook(b->counting);
     o.clock = b->clock;
     o.logger.level = REDD_LOG_ERROR;

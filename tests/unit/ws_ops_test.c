@@ -302,6 +302,28 @@ static void letting_go_ends_the_connection(void **state)
     close_host(&h, &p);
 }
 
+/* A guest may close the handshake and let go of the socket before the connection's first turn: the
+ * handshake goes on without it. */
+static void closed_and_let_go_before_it_opens(void **state)
+{
+    (void)state;
+    host h;
+    peer p;
+    redd_value out;
+    host_begin(&h);
+    connect_peer(&h, &p, WS_HANDSHAKE);
+    redd_rid ws = upgrade(&h, NULL).as.rid;
+    assert_int_equal(call_ws(&h, "op_ws_close", ws, redd_value_u32(1000), NONE, 2, &out), 0);
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    peer_settle(&p);
+    assert_int_equal(p.got.len, sizeof WS_ANSWER - 1 + 4);
+    assert_memory_equal(p.got.data + sizeof WS_ANSWER - 1, "\x88\x02\x03\xe8", 4);
+    SEND(&p, 0x88, "\x03\xe8");
+    assert_true(p.eof);
+    assert_int_equal(redd_ws_count(h.b.w), 0);
+    close_host(&h, &p);
+}
+
 static void refusals_are_null(void **state)
 {
     (void)state;
@@ -360,6 +382,7 @@ int main(void)
         cmocka_unit_test(errors_come_before_the_close),
         cmocka_unit_test(events_wait_and_so_does_the_peer),
         cmocka_unit_test(letting_go_ends_the_connection),
+        cmocka_unit_test(closed_and_let_go_before_it_opens),
         cmocka_unit_test(refusals_are_null),
         cmocka_unit_test(stops_with_a_guest),
     };
