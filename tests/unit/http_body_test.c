@@ -296,6 +296,26 @@ static void test_server_limit(void **state)
     setting_end(&s);
 }
 
+/** Who takes a body piece by piece never gets more than the server's limit. */
+static void test_server_limit_in_pieces(void **state)
+{
+    (void)state;
+    setting s;
+    setting_begin(&s, (reader){.by_pieces = true});
+    s.b.options.max_body = 8;
+    bed_serve_anew(&s.b, read_body, &s.r);
+    client_close(&s.c);
+    client_open(&s.b, &s.c);
+    client_text(&s.c, CHUNKED "5\r\nhello\r\n3\r\nyou\r\n");
+    assert_int_equal(s.r.pieces, 2);
+    client_text(&s.c, "1\r\n!\r\n");
+    assert_int_equal(s.r.pieces, 3);
+    assert_int_equal(s.r.status, REDD_ELIMIT);
+    assert_true(bytes_are(&s.r.body, "helloyou", 8));
+    assert_true(replies_are(&s.c, "413"));
+    setting_end(&s);
+}
+
 static void test_limit_of_a_read(void **state)
 {
     (void)state;
@@ -420,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_whole_in_many_segments),
         cmocka_unit_test(test_announced_is_not_allocated),
         cmocka_unit_test(test_server_limit),
+        cmocka_unit_test(test_server_limit_in_pieces),
         cmocka_unit_test(test_limit_of_a_read),
         cmocka_unit_test(test_limit_of_a_read_at_the_head),
         cmocka_unit_test(test_bad_body),
