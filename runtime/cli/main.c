@@ -6,8 +6,11 @@
 
 #include <redd/version.h>
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
     "redd " REDD_VERSION ": serves HTTP and WebSocket applications written in C\n"
@@ -45,7 +48,19 @@ static const struct {
     {"--version", version},         {"-h", help},
 };
 
-int main(int argc, char **argv)
+/* What a parent may have left us without, and every unit takes for granted. Were a standard
+ * descriptor closed, the next file or socket would get its number, and our output with it; with
+ * SIGCHLD ignored, nobody learns how the compiler ended. */
+static void repair_inheritance(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR); /* gets the lowest free number: this one */
+    }
+    (void)signal(SIGCHLD, SIG_DFL);
+}
+
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         (void)fputs(usage, stderr);
@@ -62,4 +77,10 @@ int main(int argc, char **argv)
     redd__say("redd", "unknown command %s%s", argv[1],
               *more ? more : "; `redd help` lists the commands");
     return REDD__EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    repair_inheritance();
+    return run(argc, argv);
 }

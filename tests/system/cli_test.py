@@ -2,7 +2,9 @@
 """The command line: every flag, and every sentence with its exit code."""
 
 import os
+import signal
 import socket
+import subprocess
 
 import redd
 
@@ -273,6 +275,62 @@ class Check(redd.TemporaryCase):
         done = redd.run("check", "--ext", KINDS, "--ext", KINDS)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"refused: .*kinds")
+
+
+REPORT = r"""#include <redd/redd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int init(redd_runtime *rt, void **shared)
+{
+    (void)rt, (void)shared;
+    FILE *report = fopen("report", "w");
+    for (int fd = 0; report && fd < 3; fd++) {
+        char name[32], target[256];
+        snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(name, target, sizeof(target));
+        fprintf(report, "%.*s\n", n < 0 ? 0 : (int)n, target);
+    }
+    return report ? fclose(report) : -1;
+}
+
+static void serve(redd_http_request *req, void *user)
+{
+    (void)req, (void)user;
+}
+
+REDD_APP(.init = init, .serve = serve)
+"""
+
+
+class Inheritance(redd.TemporaryCase):
+    """What a careless parent leaves behind does no harm."""
+
+    def check(self, app, prepare):
+        return subprocess.run(
+            [redd.PROGRAM, "check", app],
+            env=redd.environment({"XDG_CACHE_HOME": str(self.folder / "cache")}),
+            cwd=self.folder,
+            preexec_fn=prepare,
+            stdout=subprocess.DEVNULL,
+            timeout=redd.PATIENCE,
+        ).returncode
+
+    def test_closed_descriptors(self):
+        self.write("report.c", REPORT)
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+
+            def prepare():
+                for fd in closed:
+                    os.close(fd)
+
+            self.assertEqual(self.check("report.c", prepare), 0)
+            targets = (self.folder / "report").read_text().splitlines()
+            for fd in closed:
+                self.assertEqual(targets[fd], "/dev/null", (closed, targets))
+
+    def test_an_ignored_sigchld(self):
+        self.assertEqual(self.check(HELLO, lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)), 0)
 
 
 if __name__ == "__main__":
