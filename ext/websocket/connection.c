@@ -196,57 +196,104 @@ static void end_our_side(redd_ws *ws)
 
 /* --- time --- */
 
+#define NEVER UINT64_MAX
+
+/* The peer has given a sign of life. After our Close only its reading is one. */
 static void alive(redd_ws *ws)
 {
+    if (ws->close_sent)
+        return;
     ws->active_at = redd_timers_now(ws->state->timers);
     ws->pinged = false;
 }
 
-static uint64_t silence(const redd_ws *ws)
+/* After our Close nothing is queued any more, so that whatever is missing was taken by the peer. */
+static void note_progress(redd_ws *ws)
 {
-    return redd_timers_now(ws->state->timers) - ws->active_at;
+    size_t queued = redd_output_queued(&ws->output);
+    if (queued >= ws->close_queued)
+        return;
+    ws->close_queued = queued;
+    ws->active_at = redd_timers_now(ws->state->timers);
+}
+
+static uint64_t due_at(const redd_ws *ws)
+{
+    if (ws->close_sent)
+        return ws->active_at + ws->close_ms;
+    if (ws->idle_ms == 0)
+        return NEVER;
+    return ws->active_at + (ws->pinged ? ws->idle_ms : ws->idle_ms / 2);
+}
+
+static bool overdue(const redd_ws *ws)
+{
+    return redd_timers_now(ws->state->timers) >= due_at(ws);
+}
+
+void redd__ws_arm(redd_ws *ws)
+{
+    uint64_t due = due_at(ws), now = redd_timers_now(ws->state->timers);
+    if (due != NEVER)
+        redd_timer_start(&ws->timer, due > now ? due - now : 0);
 }
 
 static void timer_fired(redd_timer *t, void *user)
 {
     redd_ws *ws = user;
-    if (!ws->close_sent) {
-        uint64_t due = ws->pinged ? ws->idle_ms : ws->idle_ms / 2;
-        if (silence(ws) < due) {
-            redd_timer_start(t, due - silence(ws));
-            return;
-        }
+    (void)t; /* the connection's */
+    if (!overdue(ws)) {
+        redd__ws_arm(ws);
+        return;
     }
     ws->timer_due = true;
     redd__ws_wake(ws);
+}
+
+/* Our Close is on its way out, or was not answered. */
+static void judge_close(redd_ws *ws)
+{
+    ws->stream->ready |= REDD_STREAM_WRITE; /* the loop may not have heard of it yet */
+    (void)redd_output_flush(&ws->output);   /* which remembers its error */
+    note_progress(ws);
+    if (!overdue(ws)) {
+        redd__ws_arm(ws);
+        return;
+    }
+    if (ws->status == 0 && ws->phase != REDD__WS_LINGERING)
+        ws->status = UV_ETIMEDOUT;
+    ws->reset = ws->phase != REDD__WS_LINGERING;
+    ws->phase = REDD__WS_ENDED;
+}
+
+/* Nothing was closed: a Ping, or the end. */
+static void judge_silence(redd_ws *ws)
+{
+    if (ws->paused)
+        alive(ws); /* the silence is ours */
+    int err = 0;
+    if (overdue(ws)) {
+        if (ws->pinged)
+            err =
+                redd__ws_begin_close(ws, REDD__WS_GOING_AWAY, redd_slice_of(NULL, 0), UV_ETIMEDOUT);
+        else
+            err = redd__ws_queue(ws, REDD__WS_PING, redd_slice_of(NULL, 0));
+        ws->pinged = true;
+    }
+    if (err)
+        redd__ws_lost(ws, err);
+    else
+        redd__ws_arm(ws);
 }
 
 /* The timer has fired, and what could be read was read since. */
 static void judge_time(redd_ws *ws)
 {
     ws->timer_due = false;
-    if (ws->phase > REDD__WS_OPEN) {
-        if (ws->status == 0 && ws->phase != REDD__WS_LINGERING)
-            ws->status = UV_ETIMEDOUT;
-        ws->reset = ws->phase != REDD__WS_LINGERING;
-        ws->phase = REDD__WS_ENDED;
-        return;
-    }
-    if (ws->paused)
-        alive(ws); /* the silence is ours */
-    uint64_t half = ws->idle_ms / 2;
-    int err = 0;
-    if (silence(ws) < half) {
-        redd_timer_start(&ws->timer, half - silence(ws));
-    } else if (!ws->pinged) {
-        ws->pinged = true;
-        redd_timer_start(&ws->timer, ws->idle_ms - half);
-        err = redd__ws_queue(ws, REDD__WS_PING, redd_slice_of(NULL, 0));
-    } else {
-        err = redd__ws_begin_close(ws, REDD__WS_GOING_AWAY, redd_slice_of(NULL, 0), UV_ETIMEDOUT);
-    }
-    if (err)
-        redd__ws_lost(ws, err);
+    if (ws->close_sent)
+        judge_close(ws);
+    else
+        judge_silence(ws);
 }
 
 /* --- one turn --- */
@@ -255,8 +302,7 @@ static void begin(redd_ws *ws)
 {
     ws->phase = ws->close_sent ? REDD__WS_CLOSING : REDD__WS_OPEN;
     ws->active_at = redd_timers_now(ws->state->timers);
-    if (ws->idle_ms && !ws->close_sent)
-        redd_timer_start(&ws->timer, ws->idle_ms / 2);
+    redd__ws_arm(ws);
     if (ws->handlers->open)
         ws->handlers->open(ws, ws->user);
     redd_bytes *early = ws->early;
@@ -364,6 +410,8 @@ static void turn(redd_ws *ws)
 /* Says what the next poll waits for. */
 static void wait_on(redd_ws *ws)
 {
+    if (ws->close_sent)
+        note_progress(ws);
     size_t queued = redd_output_queued(&ws->output);
     unsigned events = queued ? REDD_STREAM_WRITE : 0U;
     ws->blocked = queued && !(ws->stream->ready & REDD_STREAM_WRITE);

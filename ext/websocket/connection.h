@@ -71,11 +71,13 @@ struct redd_ws {
     uint16_t sent_code, peer_code;
     int status; /* the first cause */
 
-    /* Time. One timer: silence while nothing was closed, the closing handshake after our Close. */
+    /* Time. One timer, which moves on when it fires too early: silence while nothing was closed,
+     * the closing handshake after our Close. */
     bool pinged;    /* silence so far was answered by a Ping */
     bool timer_due; /* the timer has fired; the poll judges, after reading */
     uint32_t idle_ms, close_ms;
-    uint64_t active_at; /* when bytes last came; the timer moves there when it fires */
+    uint64_t active_at;  /* when bytes last came; after our Close, when bytes last went */
+    size_t close_queued; /* what waited then: our Close and what is before it */
     redd_timer timer;
 
     redd__list link; /* of state->open */
@@ -108,6 +110,8 @@ int redd__ws_start(redd_ws *ws, redd_http_upgraded *up);
 void redd__ws_pause(redd_ws *ws, bool paused);
 /** Begins the closing handshake on account of `status`. */
 int redd__ws_begin_close(redd_ws *ws, unsigned code, redd_slice reason, int status);
+/** (Re)starts the timer for what is due next. */
+void redd__ws_arm(redd_ws *ws);
 /** The peer did something that cannot be gone on from: Close with `code`, then the end. */
 void redd__ws_fail(redd_ws *ws, unsigned code, int status);
 /** The connection is of no more use: no Close, the end. */

@@ -94,7 +94,9 @@ int redd__ws_begin_close(redd_ws *ws, unsigned code, redd_slice reason, int stat
         ws->status = status;
     if (ws->phase == REDD__WS_OPEN)
         ws->phase = REDD__WS_CLOSING;
-    redd_timer_start(&ws->timer, ws->close_ms);
+    ws->close_queued = redd_output_queued(&ws->output);
+    ws->active_at = redd_timers_now(ws->state->timers);
+    redd__ws_arm(ws);
     redd__ws_wake(ws);
     return 0;
 }

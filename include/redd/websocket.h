@@ -57,7 +57,8 @@ typedef struct redd_ws_options {
     uint64_t max_queued;       /* bytes of output that may wait */
     uint64_t idle_timeout_ms;  /* silence for half of it: a ping; for all of it: 1001 and the end.
                                   0: never */
-    uint64_t close_timeout_ms; /* from our Close to the end of the connection */
+    uint64_t close_timeout_ms; /* from our Close to the end of the connection; while output waits:
+                                  without the peer's taking any of it */
 } redd_ws_options;
 /** Same-host origins, no subprotocols, and the worker's values of the ws.* options. */
 REDD_API void redd_ws_options_init(const redd_worker *w, redd_ws_options *out);

@@ -146,6 +146,52 @@ static void what_was_queued_goes_out_first(void **state)
     bed_end(&b);
 }
 
+/* The Close is given its time once it is out: a slow reader sees it. Before, its reading counts,
+ * and nothing else. */
+static void close_behind_a_slow_reader(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    char *data = calloc(1, 100000);
+    bed_begin(&b);
+    b.options.close_timeout_ms = 5000;
+    for (int stalls = 0; stalls < 2; stalls++) {
+        peer_open(&b, &p, ACT_NOTHING, 4096);
+        assert_int_equal(redd_ws_send(p.ws, REDD_WS_BINARY, redd_slice_of(data, 100000)), 0);
+        assert_int_equal(redd_ws_close(p.ws, 1000, nothing), 0);
+        bytes in = {0};
+        for (int i = 0; i < (stalls ? 5 : 40); i++) {
+            char some[4096];
+            size_t n = 0;
+            redd_clock_advance(b.clock, 2000);
+            bed_turns(&b, 2);
+            if (p.stream->vt->read(p.stream, some, sizeof some, &n) == 0)
+                bytes_add(&in, some, n);
+            bed_turns(&b, 2);
+        }
+        assert_int_equal(p.closes, stalls ? 0 : 1); /* the Close has had its 5 s */
+        if (stalls) {
+            SEND(&p, 0x81, "talking instead of reading");
+            p.got.len = 0; /* it read once more */
+            redd_clock_advance(b.clock, 4999);
+            bed_turns(&b, 3);
+            assert_int_equal(p.closes, 0);
+            redd_clock_advance(b.clock, 1);
+            bed_turns(&b, 3);
+        } else {
+            assert_int_equal(in.len, 10 + 100000 + 4);
+            assert_memory_equal(in.data + in.len - 4, "\x88\x02\x03\xe8", 4);
+        }
+        assert_string_equal(p.log.data, "open\nclose 1006 sent 1000 unclean ETIMEDOUT \n");
+        bytes_free(&in);
+        peer_close(&p);
+        peer_free(&p);
+    }
+    free(data);
+    bed_end(&b);
+}
+
 /* A full queue cannot keep the Close back. */
 static void close_behind_a_full_queue(void **state)
 {
@@ -454,6 +500,7 @@ int main(void)
         cmocka_unit_test(closes_that_cross),
         cmocka_unit_test(what_was_queued_goes_out_first),
         cmocka_unit_test(close_behind_a_full_queue),
+        cmocka_unit_test(close_behind_a_slow_reader),
         cmocka_unit_test(end_without_a_close),
         cmocka_unit_test(reset_by_the_peer),
         cmocka_unit_test(our_close_is_never_answered),
