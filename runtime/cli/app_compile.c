@@ -17,7 +17,8 @@
 typedef struct compilation {
     redd__compiler compiler;
     redd__cache cache;
-    const char *source;
+    const char *source;   /* as the user named it */
+    char input[PATH_MAX]; /* the same file in words that no compiler takes for a flag */
     EVP_MD_CTX *digest;
     char name[REDD__CACHE_NAME]; /* of the object in the cache: the key, and ".so" */
     bool temporary;              /* nobody will find the object again */
@@ -39,6 +40,20 @@ static int refuse_status(const compilation *c, int status, redd__sentence *why)
                               c->source, name, status);
 }
 
+static int show(const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(STDERR_FILENO, text, len);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
 /* Reads `fd` from its start, and hands the bytes to stderr or to the digest. */
 static int drain(int fd, EVP_MD_CTX *digest)
 {
@@ -47,12 +62,17 @@ static int drain(int fd, EVP_MD_CTX *digest)
         return -errno;
     for (;;) {
         ssize_t n = read(fd, buf, sizeof(buf));
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n < 0)
+            continue;
         if (digest && !EVP_DigestUpdate(digest, buf, (size_t)n))
             return UV_ENOMEM;
-        if (!digest && write(STDERR_FILENO, buf, (size_t)n) < 0)
-            return -errno;
+        int err = digest ? 0 : show(buf, (size_t)n);
+        if (err)
+            return err;
     }
 }
 
@@ -75,7 +95,7 @@ static int add_output(compilation *c, int out, int err, redd__sentence *why)
 {
     int status = redd__compiler_version(&c->compiler, out, err);
     if (status == 0)
-        status = redd__compiler_preprocess(&c->compiler, c->source, out, err);
+        status = redd__compiler_preprocess(&c->compiler, c->input, out, err);
     if (status != 0) {
         (void)drain(err, NULL);
         return refuse_status(c, status, why);
@@ -153,7 +173,7 @@ static int compile_to(compilation *c, const char *temporary, redd__sentence *why
     int err = redd__cache_path(&c->cache, temporary, path, why);
     if (err)
         return err;
-    int status = redd__compiler_compile(&c->compiler, c->source, path);
+    int status = redd__compiler_compile(&c->compiler, c->input, path);
     if (status)
         return refuse_status(c, status, why);
     err = secure_output(c, temporary, why);
@@ -218,14 +238,25 @@ static int load_source(compilation *c, redd__load_fn load, void *user, redd__sen
     return err ? err : load_entry(c, load, user, why);
 }
 
-/* With a folder, so that the system does not search its own for it. */
-static int load_object(const char *path, redd__load_fn load, void *user, redd__sentence *why)
+static int spell(const char *folder, const char *path, char out[PATH_MAX], redd__sentence *why)
 {
-    char object[PATH_MAX];
-    int n = snprintf(object, PATH_MAX, "%s%s", strchr(path, '/') ? "" : "./", path);
+    int n = snprintf(out, PATH_MAX, "%s%s", folder, path);
     if (n < 0 || n >= PATH_MAX)
         return redd__sentence_set(why, UV_ENAMETOOLONG, "%s: name too long", path);
-    return load(object, user, why);
+    return 0;
+}
+
+static int compile_and_load(const char *path, redd__load_fn load, void *user, redd__sentence *why)
+{
+    compilation c = {.cache.fd = -1, .source = path, .digest = EVP_MD_CTX_new()};
+    /* "-x.c" would be a flag, "@x.c" a file of flags. */
+    int err = spell(strchr("-@", path[0]) ? "./" : "", path, c.input, why);
+    if (!err)
+        err = load_source(&c, load, user, why);
+    EVP_MD_CTX_free(c.digest);
+    redd__compiler_fini(&c.compiler);
+    redd__cache_close(&c.cache);
+    return err;
 }
 
 static bool is_source(const char *path)
@@ -236,14 +267,12 @@ static bool is_source(const char *path)
 
 int redd__app_object(const char *path, redd__load_fn load, void *user, redd__sentence *why)
 {
+    char object[PATH_MAX];
     if (access(path, R_OK) != 0)
         return redd__sentence_set(why, -errno, "cannot read %s: %s", path, redd_error_text(-errno));
-    if (!is_source(path))
-        return load_object(path, load, user, why);
-    compilation c = {.cache.fd = -1, .source = path, .digest = EVP_MD_CTX_new()};
-    int err = load_source(&c, load, user, why);
-    EVP_MD_CTX_free(c.digest);
-    redd__compiler_fini(&c.compiler);
-    redd__cache_close(&c.cache);
-    return err;
+    if (is_source(path))
+        return compile_and_load(path, load, user, why);
+    /* With a folder, so that the system does not search its own for it. */
+    int err = spell(strchr(path, '/') ? "" : "./", path, object, why);
+    return err ? err : load(object, user, why);
 }

@@ -295,6 +295,13 @@ class Loading(AppCase):
         self.assertEqual(self.answer(self.folder / "hello.so"), "Hello\n")
         self.assertEqual(self.compilations(), 0)
 
+    def test_names_that_look_like_flags(self):
+        for name in ("-x.c", "@x.c", "-.c"):
+            self.write(name, redd.EXAMPLES.joinpath("hello.c").read_text())
+            self.assertEqual(self.answer(name, "--"), "Hello\n")
+        self.write("-bad.c", "int x = ;\n")
+        self.assertRegex(self.fails("-bad.c", "--"), r"redd serve: -bad\.c does not compile: [^\n]+\n$")
+
     def test_no_handler(self):
         sentence = "redd serve: {} has no handler: it must use REDD_SERVE(...) or REDD_APP(...)\n"
         source = self.write("empty.c", "int answer = 42;\n")
