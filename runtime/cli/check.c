@@ -77,6 +77,8 @@ int redd__command_check(int argc, char **argv)
     int code = REDD__EXIT_OK;
     if (redd__extension_options_parse(&c.options, true, argc, argv, &why))
         code = REDD__EXIT_USAGE;
+    else if (c.options.version)
+        redd__print_version();
     else if (c.options.help)
         (void)fputs(usage, stdout);
     else if (check(&c, &why))

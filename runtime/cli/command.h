@@ -11,4 +11,7 @@ int redd__command_serve(int argc, char **argv);
 int redd__command_ops(int argc, char **argv);
 int redd__command_check(int argc, char **argv);
 
+/** What every command prints for --version. */
+void redd__print_version(void);
+
 #endif

@@ -3,11 +3,12 @@
 
 #include <redd/error.h>
 
-enum { FLAG_HELP = 'h', FLAG_EXT = 256 };
+enum { FLAG_HELP = 'h', FLAG_EXT = 256, FLAG_VERSION };
 
 static const struct option flags[] = {
     {"ext", required_argument, NULL, FLAG_EXT},
     {"help", no_argument, NULL, FLAG_HELP},
+    {"version", no_argument, NULL, FLAG_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -32,6 +33,9 @@ static int take(int flag, const char *value, void *user, redd__sentence *why)
         return 0;
     case FLAG_HELP:
         o->help = true;
+        return 0;
+    case FLAG_VERSION:
+        o->version = true;
         return 0;
     default:
         return take_operand(o, value, why);

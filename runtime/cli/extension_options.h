@@ -7,6 +7,7 @@
 
 typedef struct redd__extension_options {
     bool help;
+    bool version;
     bool takes_app;
     redd__texts extensions; /* --ext */
     const char *app;        /* may be NULL */

@@ -4,13 +4,16 @@
 #include "runtime/cli/hint.h"
 #include "runtime/cli/sentence.h"
 
+#include <redd/error.h>
 #include <redd/version.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 static const char usage[] =
     "redd " REDD_VERSION ": serves HTTP and WebSocket applications written in C\n"
@@ -31,10 +34,15 @@ static int help(int argc, char **argv)
     return REDD__EXIT_OK;
 }
 
+void redd__print_version(void)
+{
+    (void)puts("redd " REDD_VERSION);
+}
+
 static int version(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    (void)puts("redd " REDD_VERSION);
+    redd__print_version();
     return REDD__EXIT_OK;
 }
 
@@ -79,8 +87,20 @@ static int run(int argc, char **argv)
     return REDD__EXIT_USAGE;
 }
 
+/* What was asked for has not been given until it has left the buffer. */
+static int finish(int code)
+{
+    int err = fflush(stdout) != 0 ? -errno : 0;
+    if (!err && ferror(stdout))
+        err = UV_EIO; /* an earlier write, whose errno is gone */
+    if (!err)
+        return code;
+    redd__say("redd", "cannot write to stdout: %s", redd_error_text(err));
+    return code != REDD__EXIT_OK ? code : REDD__EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     repair_inheritance();
-    return run(argc, argv);
+    return finish(run(argc, argv));
 }

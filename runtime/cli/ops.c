@@ -79,6 +79,8 @@ int redd__command_ops(int argc, char **argv)
     int code = REDD__EXIT_OK;
     if (redd__extension_options_parse(&options, false, argc, argv, &why))
         code = REDD__EXIT_USAGE;
+    else if (options.version)
+        redd__print_version();
     else if (options.help)
         (void)fputs(usage, stdout);
     else if (list(&options, &rt, &why))

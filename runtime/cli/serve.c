@@ -34,6 +34,7 @@ static const char usage[] =
     "repeatable\n"
     "  --set NAME=VALUE     set an option of an extension (below); repeatable\n"
     "  --help               print this text, with the options of every extension that is named\n"
+    "  --version            print the version\n"
     "\n"
     "TERM or INT ends the service: requests in hand are answered, WebSockets closed with 1001. A\n"
     "second one kills. Exit codes: 0 after a stop, 1 for a failure, 2 for a wrong command line.\n"
@@ -123,6 +124,8 @@ static int run(service *s)
     if (load_app(s, &why) || listen_once(s, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     (void)signal(SIGPIPE, SIG_IGN); /* whoever read our stderr may go before we do */
+    /* What was logged so far, by an init, says nothing about how the run will end. */
+    atomic_store(&s->error_logged, false);
     if (redd_runtime_run(s->rt, serve_on_worker, announce, s)) {
         if (!atomic_load(&s->error_logged))
             redd__say(name, "%s", redd_runtime_message(s->rt));
@@ -163,9 +166,13 @@ int redd__command_serve(int argc, char **argv)
 {
     service s = {.rt = NULL};
     redd__sentence why = {""};
-    int code = redd__serve_options_parse(&s.options, argc, argv, &why)
-                   ? fail(&why, REDD__EXIT_USAGE)
-                   : prepare_and_run(&s);
+    int code = REDD__EXIT_OK;
+    if (redd__serve_options_parse(&s.options, argc, argv, &why))
+        code = fail(&why, REDD__EXIT_USAGE);
+    else if (s.options.version)
+        redd__print_version();
+    else
+        code = prepare_and_run(&s);
     redd_listener_free(s.listener);
     redd_runtime_free(s.rt);
     redd__app_fini(&s.app);

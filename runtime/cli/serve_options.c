@@ -16,7 +16,8 @@ enum {
     FLAG_PARALLEL,
     FLAG_BALANCE,
     FLAG_EXT,
-    FLAG_SET
+    FLAG_SET,
+    FLAG_VERSION
 };
 
 static const struct option flags[] = {
@@ -27,6 +28,7 @@ static const struct option flags[] = {
     {"ext", required_argument, NULL, FLAG_EXT},
     {"set", required_argument, NULL, FLAG_SET},
     {"help", no_argument, NULL, FLAG_HELP},
+    {"version", no_argument, NULL, FLAG_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -142,6 +144,9 @@ static int take(int flag, const char *value, void *user, redd__sentence *why)
     case FLAG_HELP:
         o->help = true;
         return 0;
+    case FLAG_VERSION:
+        o->version = true;
+        return 0;
     default:
         return take_app(o, value, why);
     }
@@ -162,7 +167,7 @@ int redd__serve_options_parse(redd__serve_options *o, int argc, char **argv, red
     if (err)
         return redd__sentence_set(why, err, "out of memory");
     err = redd__arguments_parse(&arguments, argc, argv, o, why);
-    if (!err && !o->app && !o->help)
+    if (!err && !o->app && !o->help && !o->version)
         err = redd__sentence_set(why, REDD_EVALUE,
                                  "no APP is named: expected a .c file or a shared object");
     return err;

@@ -12,9 +12,10 @@ typedef struct redd__serve_options {
     unsigned workers;           /* 1 without --parallel */
     const char *workers_source; /* where a number that nobody gave comes from, else NULL */
     bool help;
+    bool version;
     redd__texts extensions; /* --ext */
     redd__texts settings;   /* --set */
-    const char *app;        /* NULL only with help */
+    const char *app;        /* NULL only with help or version */
     size_t capacity;        /* of the two lists */
 } redd__serve_options;
 

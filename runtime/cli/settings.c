@@ -39,7 +39,7 @@ int redd__settings_apply(redd_runtime *rt, const char *text, redd__sentence *why
     int err = redd_runtime_set(rt, name, equals + 1);
     if (err == REDD_EOPTION)
         return refuse_name(rt, name, why);
-    return err ? redd__sentence_set(why, err, "%s", redd_runtime_message(rt)) : 0;
+    return err ? redd__sentence_set(why, err, "--set: %s", redd_runtime_message(rt)) : 0;
 }
 
 typedef struct scale {

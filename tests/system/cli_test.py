@@ -31,10 +31,26 @@ class CommandLine(redd.TemporaryCase):
                 self.assertIn(f"\n  {command} ", done.stdout)
 
     def test_version(self):
-        for flag in ("--version", "version"):
-            done = redd.run(flag)
-            self.assertEqual(done.returncode, 0)
+        commands = ("serve", "ops", "check")
+        for words in (["--version"], ["version"], *([command, "--version"] for command in commands)):
+            done = redd.run(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, r"^redd \d+\.\d+\.\d+\n$")
+
+    def test_a_stdout_that_takes_nothing(self):
+        for words in (["ops"], ["version"], ["help"], ["check", HELLO], ["serve", "--help"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(
+                    [redd.PROGRAM, *words],
+                    env=redd.environment(),
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    timeout=redd.PATIENCE,
+                )
+            self.assertEqual(
+                (done.stderr, done.returncode), ("redd: cannot write to stdout: no space left on device\n", 1), words
+            )
 
     def test_unknown_flags(self):
         for command in ("serve", "ops", "check"):
@@ -101,7 +117,7 @@ class CommandLine(redd.TemporaryCase):
         for name, value in (("http.max_head", "big"), ("http.max_head", ""), ("http.keep_alive", "1y"), ("ws.max_message", "-1")):
             done = redd.run("serve", "--set", f"{name}={value}", HELLO)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, f'^redd serve: option "{name}" cannot be "{value}": expected a [^\n]+\n$')
+            self.assertRegex(done.stderr, f'^redd serve: --set: option "{name}" cannot be "{value}": expected a [^\n]+\n$')
 
     def test_jobs_in_the_environment(self):
         sentence = "expected a number of workers from 1 to 1024"
