@@ -4,7 +4,8 @@
 # The build includes this file, and the installed CMake package does too (a static redd needs the same parts), so it only
 # collects what is missing in redd_missing: one sentence a part, with the package that brings it.
 #
-# Targets: redd::uv, redd::wslay, redd::llhttp, OpenSSL::Crypto, Threads::Threads.
+# Targets: redd::uv, redd::wslay, redd::llhttp, OpenSSL::Crypto, Threads::Threads. They are global, so that a project which
+# adds redd's tree can link it.
 # redd_llhttp_sources is set when llhttp is to be compiled from the generated sources instead of linked.
 
 set(redd_missing "")
@@ -26,12 +27,12 @@ find_package(OpenSSL 3 QUIET)
 redd_require("OpenSSL 3 was not found: install libssl-dev." OPENSSL_FOUND)
 
 if(PKG_CONFIG_FOUND)
-    pkg_check_modules(redd_uv QUIET IMPORTED_TARGET libuv>=1.44)
+    pkg_check_modules(redd_uv QUIET IMPORTED_TARGET GLOBAL libuv>=1.44)
     redd_require("libuv 1.44 or later was not found: install libuv1-dev." redd_uv_FOUND)
-    pkg_check_modules(redd_llhttp QUIET IMPORTED_TARGET libllhttp)
+    pkg_check_modules(redd_llhttp QUIET IMPORTED_TARGET GLOBAL libllhttp)
 endif()
 if(redd_uv_FOUND AND NOT TARGET redd::uv)
-    add_library(redd::uv INTERFACE IMPORTED)
+    add_library(redd::uv INTERFACE IMPORTED GLOBAL)
     target_link_libraries(redd::uv INTERFACE PkgConfig::redd_uv)
 endif()
 
@@ -41,7 +42,7 @@ find_path(redd_wslay_include wslay/wslay.h)
 mark_as_advanced(redd_wslay_library redd_wslay_include)
 redd_require("wslay was not found: install libwslay-dev." redd_wslay_library AND redd_wslay_include)
 if(redd_wslay_library AND redd_wslay_include AND NOT TARGET redd::wslay)
-    add_library(redd::wslay UNKNOWN IMPORTED)
+    add_library(redd::wslay UNKNOWN IMPORTED GLOBAL)
     set_target_properties(redd::wslay PROPERTIES IMPORTED_LOCATION ${redd_wslay_library}
         INTERFACE_INCLUDE_DIRECTORIES ${redd_wslay_include})
 endif()
@@ -50,7 +51,7 @@ endif()
 # ships.
 if(redd_llhttp_FOUND)
     if(NOT TARGET redd::llhttp)
-        add_library(redd::llhttp INTERFACE IMPORTED)
+        add_library(redd::llhttp INTERFACE IMPORTED GLOBAL)
         target_link_libraries(redd::llhttp INTERFACE PkgConfig::redd_llhttp)
     endif()
 elseif(NOT redd_llhttp_embedded) # the installed package sets it: its llhttp is inside libredd
