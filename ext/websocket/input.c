@@ -8,8 +8,10 @@
 #include <uv.h>
 
 #define SMALL_HEADER 6 /* 7-bit length and mask */
-/* Most that one read may take of a long frame, so that one sender cannot hold the worker. */
+/* Most that one read may take of a long frame, so that one sender cannot hold the worker; and what
+ * of a message must have come before it gets memory for such reads. */
 #define DIRECT_MAX (256U << 10)
+#define DIRECT_MIN (16U << 10)
 /* The memory of a message is at most this often what came of it: each growth costs a copy, and a
  * length that was only announced costs nothing. */
 #define GROWTH 4
@@ -179,18 +181,35 @@ void redd__ws_consume(redd_ws *ws, char *data, size_t n)
     }
 }
 
+/* Room for a direct read, 0: none. Memory that is there is filled before it grows, and it grows by
+ * what has arrived, not by what is announced. */
+static size_t direct_room(redd_ws *ws)
+{
+    redd_buffer *m = &ws->message;
+    size_t more = m->len * (GROWTH - 1);
+    if (more > ws->frame_left)
+        more = (size_t)ws->frame_left;
+    if (redd_buffer_room(m) < ws->state->read_size) {
+        int err = redd_buffer_reserve(m, more);
+        if (err) {
+            redd__ws_fail(ws, REDD__WS_INTERNAL, err);
+            return 0;
+        }
+    }
+    size_t room = redd_buffer_room(m);
+    if (room > ws->frame_left)
+        room = (size_t)ws->frame_left;
+    return room < DIRECT_MAX ? room : DIRECT_MAX;
+}
+
 bool redd__ws_read_direct(redd_ws *ws, int *err, size_t *n)
 {
     redd_buffer *m = &ws->message;
-    if (ws->phase != REDD__WS_OPEN || ws->lane || ws->frame_left < ws->state->read_size)
+    if (ws->phase != REDD__WS_OPEN || ws->lane || ws->frame_left < ws->state->read_size ||
+        m->len < DIRECT_MIN || !(ws->stream->ready & REDD_STREAM_READ))
         return false;
-    size_t room = ws->frame_left < DIRECT_MAX ? (size_t)ws->frame_left : DIRECT_MAX;
-    size_t left = redd_buffer_room(m);
-    if (left < room && left >= ws->state->read_size)
-        room = left; /* before memory grows, it is filled */
-    int failed = reserve(ws, room, ws->frame_left);
-    if (failed) {
-        redd__ws_fail(ws, REDD__WS_INTERNAL, failed);
+    size_t room = direct_room(ws);
+    if (room == 0) {
         *err = REDD_STREAM_AGAIN;
         return true;
     }

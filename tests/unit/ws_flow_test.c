@@ -107,6 +107,43 @@ static void announced_is_not_allocated(void **state)
     bed_end(&b);
 }
 
+/* What came decides, however it was cut, and whatever else wakes the connection. */
+static void memory_follows_what_came(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bytes in = {0};
+    char *data = calloc(1, 2 * MIB);
+    frame f = {.first = 0x82, .payload = "", .form = FORM_HEADER_ONLY, .claim = 2 * MIB};
+    bed_begin(&b);
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    uint64_t before = memory(&b);
+    put_frame(&in, &f);
+    peer_send(&p, in.data, in.len); /* masked with the fixture's key */
+    peer_settle(&p);
+    assert_int_equal(redd_ws_send(p.ws, REDD_WS_TEXT, redd_slice_str("hi")), 0);
+    peer_settle(&p);
+    assert_int_equal(memory(&b), before);
+    static const size_t steps[] = {1, 1, 100, 20000, 1, 100000, 300000, 1};
+    size_t came = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        peer_send(&p, data, steps[i]);
+        peer_settle(&p);
+        came += steps[i];
+        /* Four times, in blocks of powers of two. */
+        assert_true(memory(&b) - before <= 8 * came + 4 * KIB);
+    }
+    peer_send(&p, data, 2 * MIB - came);
+    peer_settle(&p);
+    assert_int_equal(p.messages, 1);
+    bytes_free(&in);
+    free(data);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
 static void fragment_limit(void **state)
 {
     (void)state;
@@ -444,6 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(message_limit),
         cmocka_unit_test(announced_is_not_allocated),
+        cmocka_unit_test(memory_follows_what_came),
         cmocka_unit_test(fragment_limit),
         cmocka_unit_test(fragments_are_counted_per_message),
         cmocka_unit_test(large_messages),
