@@ -12,7 +12,7 @@ REDD_BEGIN_DECLS
 typedef struct redd_app {
     uint32_t struct_size;
     uint32_t abi;
-    const char *name;
+    const char *name; /* of the extension that the app becomes; NULL: "app" */
     /** Answers requests; `user` is this worker's state. */
     redd_http_handler_fn serve;
     int (*init)(redd_runtime *rt, void **shared);

@@ -88,7 +88,7 @@ int redd__app_load(redd__app *app, redd_runtime *rt, const char *path, redd__sen
         return err;
     const redd_app *d = app->description = l.app;
     app->extension = (redd_extension){
-        REDD_EXTENSION_HEAD,           .name = REDD__APP_EXTENSION,
+        REDD_EXTENSION_HEAD,           .name = d->name ? d->name : "app",
         .version = REDD_VERSION,       .deps = app->deps,
         .n_deps = app->n_deps,         .init = d->init,
         .worker_init = d->worker_init, .worker_stop = d->worker_stop,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** An app as an extension: what REDD_APP describes, under the name "app". */
+/** An app as an extension: what REDD_APP describes, under the app's name or else "app". */
 #ifndef REDD_CLI_APP_LOAD_H
 #define REDD_CLI_APP_LOAD_H
 
@@ -7,8 +7,6 @@
 
 #include <redd/app.h>
 #include <redd/extension.h>
-
-#define REDD__APP_EXTENSION "app"
 
 typedef struct redd__app {
     const redd_app *description;

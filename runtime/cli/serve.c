@@ -69,7 +69,7 @@ static int serve_on_worker(redd_worker *w, void *user)
     const service *s = user;
     redd_http_server *server;
     return redd_http_serve(w, s->listener, NULL, s->app.description->serve,
-                           redd_worker_state(w, REDD__APP_EXTENSION), &server);
+                           redd_worker_state(w, s->app.extension.name), &server);
 }
 
 static void announce(redd_worker *w, void *user)

@@ -315,6 +315,23 @@ class Loading(AppCase):
             self.fails("silent.c"), "redd serve: silent.c has no serve function: REDD_APP(...) must set .serve\n"
         )
 
+    def test_the_name_of_an_app(self):
+        source = redd.APPS.joinpath("named.c").read_text()
+        for name in ("shop", None):
+            self.write("named.c", source if name else source.replace('.name = "shop",', ""))
+            self.assertEqual(self.answer("named.c"), "begun", "the state is found under any name")
+            done = redd.run("check", "named.c", env=self.env, cwd=self.folder)
+            self.assertIn(f"\n  {name or 'app'} ", done.stdout)
+        self.write("named.c", source.replace("shop", "http"))
+        self.assertRegex(self.fails("named.c"), r'^redd serve: named\.c: extension "http" .*is there already')
+
+    def test_a_failure_behind_an_error_of_the_app(self):
+        self.assertEqual(
+            self.fails(redd.APPS / "greedy.c", "--host=127.0.0.1"),
+            "redd serve: error: a line before the failure\n"
+            'redd serve: error: worker 0: extension "cli.signals" could not start: too many open files (EMFILE)\n',
+        )
+
     def test_another_abi_or_size(self):
         text = (
             "#include <redd/redd.h>\nstatic void serve(redd_http_request *req, void *user) { (void)req, (void)user; }\n"
