@@ -38,7 +38,7 @@ static bool enter(run *r, redd_worker *w)
 {
     int rc = r->main ? r->main(w, r->user) : 0;
     if (rc < 0)
-        redd__runtime_fail(r->rt, rc, "worker %u: main failed: %s (%s)", w->index,
+        redd__runtime_fail(r->rt, rc, "worker %u could not begin its work: %s (%s)", w->index,
                            redd_error_text(rc), redd_error_name(rc));
     return rc >= 0;
 }
