@@ -55,9 +55,8 @@ static void linger(redd__http_connection *c)
 static void run(redd__http_connection *c)
 {
     redd_output_cork(&c->output);
-    int rc = redd__http_input_probe(c);
-    if (rc)
-        redd__http_connection_lose(c, rc);
+    if (c->stream->ready & REDD_STREAM_RESET)
+        redd__http_connection_lose(c, UV_ECONNRESET);
     redd__http_advance(c);
     if (redd__http_wants_input(c))
         redd__http_input_read(c);
@@ -83,9 +82,11 @@ static bool can_go_on(redd__http_connection *c)
     return c->phase == REDD__HTTP_REQUEST && c->request && redd__http_can_finish(c);
 }
 
+/* A peer that only ended its sending side is still waiting for its response: while nothing is read
+ * a hangup is of no interest. */
 static void set_interest(redd__http_connection *c)
 {
-    unsigned events = redd__http_wants_input(c) ? REDD_STREAM_READ : REDD_STREAM_HANGUP;
+    unsigned events = redd__http_wants_input(c) ? REDD_STREAM_READ : 0;
     if (redd_output_queued(&c->output) > 0)
         events |= REDD_STREAM_WRITE;
     redd_stream_interest(c->stream, events);
@@ -107,8 +108,7 @@ static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *
     set_interest(c);
     redd__http_set_deadline(c);
     c->progress = false;
-    bool readable = (redd__http_wants_input(c) && (c->stream->ready & REDD_STREAM_READ)) ||
-                    redd__http_input_probe_due(c);
+    bool readable = redd__http_wants_input(c) && (c->stream->ready & REDD_STREAM_READ);
     if (readable || c->poll_again || can_go_on(c))
         redd_waker_wake(waker);
     c->poll_again = false;

@@ -102,11 +102,6 @@ void redd__http_input_read(redd__http_connection *c);
  *  connection's own; an idle connection keeps none. UV_ENOMEM. */
 int redd__http_input_settle(redd__http_connection *c);
 void redd__http_input_release(redd__http_connection *c);
-/** The peer has hung up, while nothing is read because a request is in work. */
-bool redd__http_input_probe_due(const redd__http_connection *c);
-/** Then: returns the error if the peer reset the connection. One that only ended its sending side
- * is still waiting for its response. */
-int redd__http_input_probe(redd__http_connection *c);
 
 /* --- deadline.c --- */
 

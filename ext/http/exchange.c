@@ -142,6 +142,10 @@ static bool abandon_step(redd__http_connection *c)
     redd_http_request *req = c->request;
     if (req->answer == REDD__HTTP_ANSWERED || redd__http_request_expected(req))
         return false;
+    if (redd_output_error(&c->output)) { /* the peer gave up, not the handler */
+        redd__http_connection_lose(c, redd_output_error(&c->output));
+        return true;
+    }
     redd_log(redd_worker_logger(req->state->worker), REDD_LOG_WARN,
              "http: a request was given up before its response was complete");
     if (redd_http_respond(req, 500, NULL, 0, redd_slice_of(NULL, 0)))

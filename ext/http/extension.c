@@ -105,12 +105,9 @@ static void worker_stop(redd_worker *w, void *state, redd_stop_mode mode)
     /* A forced stop drops the tasks themselves: closing is enough here, and leaves the servers to
      * their owners. */
     (void)mode;
-    redd__list *l = st->servers.next;
-    while (l != &st->servers) {
-        redd_http_server *s = REDD__LIST_ITEM(l, redd_http_server, link);
-        l = l->next; /* closing a server that nobody owns may free it */
+    redd_http_server *s;
+    while ((s = redd__http_server_open(st)))
         redd_http_server_close(s, REDD_STOP_GRACEFUL);
-    }
 }
 
 static void worker_fini(redd_worker *w, void *state)

@@ -5,9 +5,8 @@
 
 #include <uv.h>
 
-#define HELD_MIN    1024        /* own memory grows from here by doubling */
-#define PROBE_MAX   (64U << 10) /* bytes kept in the search for a reset behind them */
-#define DISCARD_MAX (1U << 20)  /* bytes that a lingering connection takes from its peer */
+#define HELD_MIN    1024       /* own memory grows from here by doubling */
+#define DISCARD_MAX (1U << 20) /* bytes that a lingering connection takes from its peer */
 
 bool redd__http_wants_input(const redd__http_connection *c)
 {
@@ -126,29 +125,4 @@ void redd__http_input_read(redd__http_connection *c)
         c->in_len += n;
         redd__http_advance(c);
     }
-}
-
-bool redd__http_input_probe_due(const redd__http_connection *c)
-{
-    const uint8_t both = REDD_STREAM_HANGUP | REDD_STREAM_READ;
-    return c->phase == REDD__HTTP_REQUEST && (c->stream->ready & both) == both &&
-           !redd__http_wants_input(c);
-}
-
-int redd__http_input_probe(redd__http_connection *c)
-{
-    if (!redd__http_input_probe_due(c))
-        return 0;
-    c->stream->ready &= (uint8_t)~REDD_STREAM_HANGUP; /* once per event */
-    /* What was sent before a reset is read before it is told. */
-    size_t n;
-    int rc;
-    do {
-        rc = !c->held || c->in_len == c->held ? hold(c, HELD_MIN) : 0;
-        if (rc == 0)
-            rc = redd_stream_read(c->stream, c->in + c->in_len, c->held - c->in_len, &n);
-        if (rc == 0)
-            c->in_len += n;
-    } while (rc == 0 && n > 0 && c->in_len - c->in_pos < PROBE_MAX);
-    return rc == UV_EAGAIN ? 0 : rc;
 }

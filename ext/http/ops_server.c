@@ -8,10 +8,12 @@
 /* A request that waits for the guest. There is at most one per connection. */
 typedef struct waiting {
     redd__list link;
+    struct server_resource *server;
     redd_http_request *req;
 } waiting;
 
-typedef struct server_resource {
+typedef struct server_resource server_resource;
+struct server_resource {
     redd_resource resource;
     redd__http_state *state;
     redd_listener *listener;
@@ -20,7 +22,7 @@ typedef struct server_resource {
     redd_waker *waker; /* of the one next_request in work */
     bool asked;
     bool closed;
-} server_resource;
+};
 
 typedef struct next_request {
     redd_future future;
@@ -34,6 +36,7 @@ static server_resource *of_resource(redd_resource *r)
 
 static void drop_waiting(server_resource *s, waiting *w, unsigned status)
 {
+    redd_http_on_end(w->req, NULL, NULL);
     redd__list_remove(&w->link);
     if (status)
         (void)redd_http_respond(w->req, status, NULL, 0, redd_slice_of(NULL, 0));
@@ -57,6 +60,8 @@ static void on_server_end(void *user)
 {
     server_resource *s = user;
     s->server = NULL;
+    s->closed = true;
+    redd_waker_fire(&s->waker); /* no further request will come */
     redd_resource_unref(&s->resource);
 }
 
@@ -69,6 +74,15 @@ static void server_free(redd_resource *r)
 
 static const redd_resource_vt server_vt = {"httpServer", server_close, server_free};
 
+/* The peer left before the guest came. */
+static void on_gone(redd_http_request *req, int status, void *user)
+{
+    waiting *w = user;
+    (void)req;
+    (void)status;
+    drop_waiting(w->server, w, 0);
+}
+
 static void on_request(redd_http_request *req, void *user)
 {
     server_resource *s = user;
@@ -78,7 +92,9 @@ static void on_request(redd_http_request *req, void *user)
         (void)redd_http_respond(req, 503, NULL, 0, redd_slice_of(NULL, 0));
         return;
     }
+    w->server = s;
     w->req = redd_http_request_ref(req);
+    redd_http_on_end(req, on_gone, w);
     redd__list_append(&s->queue, &w->link);
     redd_waker_fire(&s->waker);
 }

@@ -109,6 +109,16 @@ static int on_message_complete(llhttp_t *parser)
     return HPE_PAUSED;
 }
 
+/* The digits of its size and two line ends are what a chunk needs. */
+static int on_chunk_header(llhttp_t *parser)
+{
+    uint64_t framing = 5;
+    for (uint64_t size = parser->content_length >> 4; size > 0; size >>= 4)
+        framing++;
+    connection_of(parser)->request->body_framing += framing;
+    return 0;
+}
+
 void redd__http_parse_settings(llhttp_settings_t *s)
 {
     llhttp_settings_init(s);
@@ -116,6 +126,7 @@ void redd__http_parse_settings(llhttp_settings_t *s)
     s->on_header_field = on_field_name;
     s->on_header_value = on_field_value;
     s->on_headers_complete = on_headers_complete;
+    s->on_chunk_header = on_chunk_header;
     s->on_body = on_body;
     s->on_message_complete = on_message_complete;
 }
@@ -164,14 +175,14 @@ static unsigned status_of_error(const redd__http_connection *c, llhttp_errno_t e
     return 400;
 }
 
-/* Chunk sizes, extensions and trailers have no end of their own: everything of a body that is no
- * data counts. A chunk's size line and its CRLF are allowed for by what the chunk carried. */
+/* Chunk extensions and trailers have no end of their own: everything of a body that is neither data
+ * nor the framing of a chunk counts. */
 static bool overhead_within_limit(redd_http_request *req, size_t consumed, uint64_t data)
 {
     if (!req->chunked)
         return true;
     req->body_overhead += consumed - data;
-    return req->body_overhead <= REDD__HTTP_MAX_OVERHEAD + 8 * req->body_received;
+    return req->body_overhead <= REDD__HTTP_MAX_OVERHEAD + req->body_framing;
 }
 
 static redd__http_parsed outcome(redd__http_connection *c)

@@ -42,6 +42,15 @@ void redd__http_request_settle(redd_http_request *req)
     redd_pool_put(&req->state->requests, req);
 }
 
+/* What cannot be kept must not be looked at any more: its memory belongs to the next connection. */
+static int forget_head(redd_http_request *req)
+{
+    req->head = req->inline_head;
+    req->method_len = req->target_off = req->target_len = req->host_off = req->host_len = 0;
+    req->head_len = req->n_fields = 0;
+    return UV_ENOMEM;
+}
+
 int redd__http_request_retain(redd_http_request *req)
 {
     if (req->own || req->head == req->inline_head)
@@ -50,7 +59,7 @@ int redd__http_request_retain(redd_http_request *req)
     if (req->head_len > sizeof req->inline_head) {
         memory = redd_alloc(req->state->alloc, req->head_len);
         if (!memory)
-            return UV_ENOMEM;
+            return forget_head(req);
         req->own = memory;
     }
     memcpy(memory, req->head, req->head_len);
@@ -60,14 +69,15 @@ int redd__http_request_retain(redd_http_request *req)
 
 bool redd__http_request_expected(const redd_http_request *req)
 {
-    return req->refs > 1 || req->end_fn || req->drain_fn || req->read_fn;
+    return req->refs > 1 || req->end_fn || (req->full && req->drain_fn) || req->read_fn;
 }
 
 void redd__http_request_end(redd_http_request *req, int status)
 {
     redd_http_read_fn read_fn = req->read_fn;
     redd_http_end_fn end_fn = req->end_fn;
-    if (req->refs > 1 && req->conn->stream) /* an upgrade has taken the stream, and the address */
+    bool seen = req->refs > 1 || end_fn || read_fn;
+    if (seen && req->conn->stream) /* an upgrade has taken the stream, and the address */
         redd_stream_peer(req->conn->stream, &req->peer);
     req->conn->request = NULL;
     req->conn = NULL;
@@ -109,7 +119,7 @@ redd_slice redd_http_target(const redd_http_request *req)
 static redd_slice path_and_query(const redd_http_request *req)
 {
     redd_slice t = redd_http_target(req);
-    if (t.data[0] == '/' || t.data[0] == '*')
+    if (t.len == 0 || t.data[0] == '/' || t.data[0] == '*')
         return t;
     size_t start = req->host_off + req->host_len - req->target_off;
     return redd_slice_of(t.data + start, t.len - start);

@@ -31,8 +31,7 @@ typedef enum redd__http_read_mode {
 /** A declared body up to this size that nobody asked for is read and dropped. */
 #define REDD__HTTP_DISCARD_MAX (64U << 10)
 
-/** Bytes of a chunked body that may be no data, beyond 8 for each byte of data: chunk extensions
- * and trailers. */
+/** Bytes of a chunked body that may be neither data nor framing: chunk extensions and trailers. */
 #define REDD__HTTP_MAX_OVERHEAD (16U << 10)
 
 /** Head bytes that a request stores without an allocation when it outlives the read buffer. */
@@ -66,6 +65,7 @@ struct redd_http_request {
     int64_t body_length; /* -1: chunked */
     uint64_t body_received;
     uint64_t body_overhead; /* chunk sizes, extensions and trailers so far */
+    uint64_t body_framing;  /* what of it the chunks so far were in need of */
     uint64_t body_max;
     redd_buffer body; /* of a READ_ALL */
     redd_http_read_fn read_fn;

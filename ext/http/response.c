@@ -97,7 +97,7 @@ static void decide(redd_http_request *req, unsigned status, const redd__http_fie
 {
     req->close_after =
         facts->close || !req->keep_alive || req->conn->closing || body_stands_in_the_way(req);
-    req->bodyless_out = req->is_head || status == 204 || status == 304;
+    req->bodyless_out = req->is_head || status == 204 || status == 205 || status == 304;
 }
 
 /* Content-Length stands for the body that a GET would have had (RFC 9110 8.6), but never on a 204.
@@ -113,6 +113,25 @@ static void answered(redd_http_request *req)
     redd__http_connection_wake(req->conn);
 }
 
+/* Why there was no room: memory, or a stream that has failed, which ends the connection. */
+static int output_failed(redd_http_request *req)
+{
+    if (!redd_output_error(&req->conn->output))
+        return UV_ENOMEM;
+    redd__http_connection_lose(req->conn, redd_output_error(&req->conn->output));
+    return REDD_ECLOSED;
+}
+
+/* A whole response is one piece: it is taken behind whatever still waits of the one before. */
+static int write_body(redd_output *o, redd_slice body)
+{
+    size_t max = o->max;
+    redd_output_set_max(o, SIZE_MAX);
+    int rc = redd_output_write(o, body);
+    redd_output_set_max(o, max);
+    return rc;
+}
+
 static int respond(redd_http_request *req, unsigned status, const redd_http_field *fields, size_t n,
                    const redd__http_field_facts *facts, redd_slice body)
 {
@@ -126,14 +145,16 @@ static int respond(redd_http_request *req, unsigned status, const redd_http_fiel
     bool gather = send_body && body.len <= GATHER_MAX;
     char *start = redd_output_reserve(o, HEAD_MAX + facts->size + (gather ? body.len : 0));
     if (!start)
-        return UV_ENOMEM;
+        return output_failed(req);
     char *p = put_head(start, req, status, fields, n, facts, framing_of_whole(status, body.len),
-                       body.len);
+                       status == 205 ? 0 : body.len);
     if (gather)
         p = put(p, body.data, body.len);
     redd_output_commit(o, (size_t)(p - start));
-    if (send_body && !gather && redd_output_write(o, body))
+    if (send_body && !gather && (rc = write_body(o, body))) {
         redd__http_connection_break(req->conn);
+        return rc;
+    }
     answered(req);
     return 0;
 }
@@ -188,7 +209,7 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
     redd_output_cork(o);
     char *start = redd_output_reserve(o, HEAD_MAX + facts.size);
     if (!start)
-        return UV_ENOMEM;
+        return output_failed(req);
     decide(req, status, &facts);
     framing frame = framing_of_stream(req, status, length);
     char *p = put_head(start, req, status, fields, n, &facts, frame, (uint64_t)length);
@@ -272,6 +293,8 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
     }
     if (piece.len > 0 && !req->bodyless_out) {
         int rc = write_piece(req, piece);
+        if (redd_output_error(&c->output))
+            return output_failed(req);
         if (rc)
             return rc;
     }

@@ -92,7 +92,7 @@ int redd_http_serve(redd_worker *w, redd_listener *listener, const redd_http_opt
                     redd_http_handler_fn handler, void *user, redd_http_server **out)
 {
     redd__http_state *st = redd__http_state_of(w);
-    if (!st || !handler)
+    if (!st || !handler || (options && options->struct_size != sizeof *options))
         return UV_EINVAL;
     if (redd_worker_stopping(w))
         return REDD_ECLOSED;
@@ -156,12 +156,21 @@ void redd_http_server_close(redd_http_server *s, redd_stop_mode mode)
     redd__http_server_unref(s);
 }
 
+redd_http_server *redd__http_server_open(redd__http_state *st)
+{
+    for (redd__list *l = st->servers.next; l != &st->servers; l = l->next) {
+        redd_http_server *s = REDD__LIST_ITEM(l, redd_http_server, link);
+        if (!s->closing)
+            return s;
+    }
+    return NULL;
+}
+
 void redd__http_servers_release(redd__http_state *st)
 {
-    redd__list *l = st->servers.next;
-    while (l != &st->servers) {
-        redd_http_server *s = REDD__LIST_ITEM(l, redd_http_server, link);
-        l = l->next;
+    redd_http_server *s;
+    while ((s = redd__http_server_open(st))) {
+        s->closing = true;
         give_up(s);
     }
 }

@@ -24,6 +24,8 @@ struct redd_http_server {
 };
 
 void redd__http_server_unref(redd_http_server *s);
+/** A server of the worker that is not closing, or NULL. Closing one may close or free any other. */
+redd_http_server *redd__http_server_open(redd__http_state *st);
 /** Gives up the owner's reference of every server of the worker. */
 void redd__http_servers_release(redd__http_state *st);
 

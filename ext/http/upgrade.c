@@ -44,6 +44,7 @@ int redd_http_upgrade(redd_http_request *req, const char *protocol, const redd_h
     out->leftover = redd_slice_of(c->in + c->in_pos, c->in_len - c->in_pos);
     out->stream = c->stream;
     redd_stream_wake(c->stream, NULL);
+    redd_timer_stop(&c->timer);
     c->stream = NULL;
     c->phase = REDD__HTTP_CLOSED;
     redd__http_connection_wake(c);

@@ -28,8 +28,11 @@ static int set_options(int fd, int family, const redd_listen_options *o)
     int rc = set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (rc == 0 && family == AF_INET6)
         rc = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->ipv6_only);
-    if (rc == 0) /* accepted sockets inherit it: one call less for each connection */
+    /* Accepted sockets inherit the rest: no calls for each connection. */
+    if (rc == 0)
         rc = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (rc == 0)
+        rc = set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
     return rc;
 }
 

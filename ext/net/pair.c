@@ -57,14 +57,12 @@ static void tell(end *e, unsigned events)
         redd_waker_wake(e->base.waker);
 }
 
-/** A reset is told whole, whatever was asked for, as libuv tells it of a socket. */
+/** A reset is told whole, whatever was asked for. */
 static void tell_reset(end *e)
 {
     e->error = UV_ECONNRESET;
     e->len = 0;
-    if (e->base.interest == 0)
-        return;
-    e->base.ready |= REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP;
+    e->base.ready |= REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP | REDD_STREAM_RESET;
     if (e->base.waker)
         redd_waker_wake(e->base.waker);
 }

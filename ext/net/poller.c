@@ -26,7 +26,7 @@ static unsigned from_epoll(uint32_t flags)
     if (flags & EPOLLRDHUP)
         events |= REDD_STREAM_HANGUP;
     if (flags & EPOLLERR)
-        events |= REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP | REDD__POLLER_ERROR;
+        events |= REDD_STREAM_READ | REDD_STREAM_WRITE | REDD_STREAM_HANGUP | REDD_STREAM_RESET;
     return events;
 }
 

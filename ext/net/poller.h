@@ -16,9 +16,6 @@
 #include <sys/epoll.h>
 #include <uv.h>
 
-/** Beside all of redd_stream_events: the system has an error for the next read or write. */
-enum { REDD__POLLER_ERROR = 8 };
-
 /** One socket's place, in its owner's memory. `on_events` may remove any watch, its own too. */
 typedef struct redd__watch redd__watch;
 struct redd__watch {

@@ -27,8 +27,8 @@ static void tell(redd__tcp *t, unsigned events)
     unsigned told = events & t->base.interest;
     if (t->base.interest & REDD_STREAM_READ)
         told &= ~(unsigned)REDD_STREAM_HANGUP; /* the end will be read */
-    if ((events & REDD__POLLER_ERROR) && t->base.interest)
-        told = ALL_EVENTS; /* told whole: any call will name the error */
+    if (events & REDD_STREAM_RESET)
+        told = ALL_EVENTS | REDD_STREAM_RESET; /* told whole: any call will name the error */
     t->latent = (uint8_t)((t->latent | events) & ALL_EVENTS & ~told);
     t->base.ready |= (uint8_t)told;
     if (told && t->base.waker)

@@ -39,7 +39,7 @@ typedef struct redd_http_options {
     uint64_t write_timeout_ms; /* output that waits without progress: the connection is reset */
     uint64_t keep_alive_ms;    /* between two requests: closed */
 } redd_http_options;
-/** Fills in the worker's values of the http.* options. */
+/** Fills in the worker's values of the http.* options; start from these. */
 REDD_API void redd_http_options_init(const redd_worker *w, redd_http_options *out);
 
 /** Serves what `listener` accepts on this worker (NULL: only redd_http_serve_stream feeds it).

@@ -36,6 +36,11 @@ REDD_API void redd_output_fini(redd_output *o);
  *  `from` is empty and must not be used again. UV_ENOMEM: nothing moved. */
 REDD_API int redd_output_move(redd_output *to, redd_output *from);
 
+/** 0, or the error that the stream failed with. */
+static inline int redd_output_error(const redd_output *o)
+{
+    return o->error;
+}
 /** Another maximum from now on; what waits already stays. */
 static inline void redd_output_set_max(redd_output *o, size_t max)
 {

@@ -17,7 +17,8 @@ typedef struct redd_stream redd_stream;
 typedef enum redd_stream_events {
     REDD_STREAM_READ = 1,
     REDD_STREAM_WRITE = 2,
-    REDD_STREAM_HANGUP = 4 /* the peer reset the connection, or closed its sending side */
+    REDD_STREAM_HANGUP = 4, /* the peer reset the connection, or closed its sending side */
+    REDD_STREAM_RESET = 8   /* the connection is broken; told whatever the interest is */
 } redd_stream_events;
 
 typedef struct redd_address {
@@ -41,15 +42,15 @@ typedef struct redd_stream_vt {
     void (*interest)(redd_stream *s, unsigned events);
     /** Ends the sending side behind what was written. */
     int (*shutdown)(redd_stream *s);
-    /** Ends both sides and frees the stream (its memory at the end of the loop turn). `reset`: drop
-     *  unsent bytes and tell the peer by RST where there is one. */
+    /** Ends both sides and frees the stream. `reset`: drop unsent bytes and tell the peer by RST
+     * where there is one. */
     void (*close)(redd_stream *s, bool reset);
     void (*peer)(const redd_stream *s, redd_address *out);
 } redd_stream_vt;
 
 /** First member of every concrete stream. `ready` holds the events that are known to be possible;
  *  a stream is born with WRITE. When events of its interest come, it adds them to `ready` and wakes
- *  `waker`. */
+ *  `waker`. Every stream must be closed before its worker ends. */
 struct redd_stream {
     const redd_stream_vt *vt;
     redd_waker *waker; /* counted; NULL: nobody waits */
