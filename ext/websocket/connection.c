@@ -3,6 +3,8 @@
 
 #include <uv.h>
 
+#define HIGH_MIN ((size_t)16 << 10)
+
 /* --- life --- */
 
 static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *out);
@@ -23,6 +25,16 @@ static size_t clip_size(uint64_t v)
     return v > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)v;
 }
 
+/* A small part of the maximum, so that whoever heeds REDD_WS_FULL is never refused; not so small
+ * that every message fills it. */
+static size_t high_mark(size_t max_queued)
+{
+    size_t high = max_queued / 32;
+    if (high >= HIGH_MIN)
+        return high;
+    return max_queued / 2 < HIGH_MIN ? max_queued / 2 : HIGH_MIN;
+}
+
 redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
                       const redd_ws_handlers *handlers, void *user)
 {
@@ -38,6 +50,7 @@ redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
     ws->max_message = clip_size(options->max_message);
     ws->max_fragments = clip32(options->max_fragments);
     ws->max_queued = clip_size(options->max_queued);
+    ws->high = high_mark(ws->max_queued);
     ws->idle_ms = clip32(options->idle_timeout_ms);
     ws->close_ms = clip32(options->close_timeout_ms);
     /* The peer's reason is kept there, too. */
@@ -321,7 +334,7 @@ static bool has_room(redd_ws *ws)
     if (ws->blocked && writable)
         alive(ws); /* it has taken something */
     ws->blocked = queued && !writable;
-    if (queued > REDD__WS_HIGH(ws->max_queued)) {
+    if (queued > ws->high) {
         int err = redd_output_flush(&ws->output);
         if (err && err != REDD_STREAM_AGAIN) {
             redd__ws_lost(ws, err);
@@ -332,7 +345,7 @@ static bool has_room(redd_ws *ws)
     }
     if (ws->pong && !ws->blocked)
         redd__ws_release_pong(ws);
-    return queued <= REDD__WS_HIGH(ws->max_queued);
+    return queued <= ws->high;
 }
 
 static bool wants_input(const redd_ws *ws, bool room)
@@ -378,13 +391,13 @@ static void send_off(redd_ws *ws)
 {
     int err = redd_output_uncork(&ws->output);
     if (ws->want_drain && ws->phase == REDD__WS_OPEN && (err == 0 || err == REDD_STREAM_AGAIN) &&
-        redd_output_queued(&ws->output) <= REDD__WS_LOW(ws->max_queued)) {
+        redd_output_queued(&ws->output) <= ws->drain_at) {
         ws->want_drain = false;
         redd_output_cork(&ws->output);
         if (ws->handlers->drain)
             ws->handlers->drain(ws, ws->user);
         err = redd_output_uncork(&ws->output);
-        if (ws->want_drain && redd_output_queued(&ws->output) <= REDD__WS_LOW(ws->max_queued))
+        if (ws->want_drain && redd_output_queued(&ws->output) <= ws->drain_at)
             redd_waker_wake(ws->waker);
     }
     if (err && err != REDD_STREAM_AGAIN)
@@ -415,7 +428,7 @@ static void wait_on(redd_ws *ws)
     size_t queued = redd_output_queued(&ws->output);
     unsigned events = queued ? REDD_STREAM_WRITE : 0U;
     ws->blocked = queued && !(ws->stream->ready & REDD_STREAM_WRITE);
-    if (wants_input(ws, queued <= REDD__WS_HIGH(ws->max_queued)))
+    if (wants_input(ws, queued <= ws->high))
         events |= REDD_STREAM_READ;
     redd_stream_interest(ws->stream, events);
     if (ws->stream->ready & events)

@@ -9,10 +9,6 @@
 
 #include <redd/buffer.h>
 
-/** Output above HIGH stops reading and makes sends return REDD_WS_FULL; at LOW the drain event
- * comes. */
-#define REDD__WS_HIGH(max_queued) ((max_queued) / 32)
-#define REDD__WS_LOW(max_queued)  ((max_queued) / 64)
 /** Room for control frames beyond max_queued, so that a full queue cannot keep a Close back. An
  * output may exceed its maximum by what was corked. */
 #define REDD__WS_CONTROL_ROOM (128U << 10)
@@ -60,9 +56,11 @@ struct redd_ws {
     redd_output output;
     redd__ws_pong *pong;
     size_t max_queued;
+    size_t high;     /* output above it stops reading and makes sends return REDD_WS_FULL */
+    size_t drain_at; /* half of it, or as little as lets a refused message in */
     bool polling;    /* inside its own poll: output leaves at its end */
     bool blocked;    /* output waits and the stream takes none */
-    bool want_drain; /* FULL or ELIMIT was returned */
+    bool want_drain; /* FULL or ELIMIT was returned: an event once no more than drain_at waits */
     bool paused;     /* whoever gets the messages wants no more for now */
 
     /* The end. */
@@ -149,7 +147,8 @@ void redd__ws_lanes_free(redd__ws_state *st);
 
 /* --- send.c --- */
 
-/** Queues a whole frame. UV_ENOMEM, or the stream's error: then nothing more can be sent. */
+/** Queues a whole frame. UV_ENOMEM; REDD_ELIMIT: too much waits; or the stream's error: then the
+ * connection is lost. */
 int redd__ws_queue(redd_ws *ws, redd__ws_opcode opcode, redd_slice payload);
 
 /* --- handshake.c --- */

@@ -8,14 +8,26 @@
  * is. */
 #define COPY_MAX (16U << 10)
 
+/* Why there was no room for a frame behind `queued` bytes. */
+static int refusal(redd_ws *ws, size_t queued, size_t room)
+{
+    int err = redd_output_flush(&ws->output);
+    if (err && err != REDD_STREAM_AGAIN) {
+        redd__ws_lost(ws, err);
+        return err;
+    }
+    return queued + room > ws->max_queued + REDD__WS_CONTROL_ROOM ? REDD_ELIMIT : UV_ENOMEM;
+}
+
 int redd__ws_queue(redd_ws *ws, redd__ws_opcode opcode, redd_slice payload)
 {
     size_t header = redd__ws_header_room(payload.len);
     bool copy = payload.len <= COPY_MAX;
     size_t room = header + (copy ? payload.len : 0);
+    size_t queued = redd_output_queued(&ws->output);
     char *out = redd_output_reserve(&ws->output, room);
     if (!out)
-        return UV_ENOMEM;
+        return refusal(ws, queued, room);
     (void)redd__ws_header_write((uint8_t *)out, opcode, payload.len);
     if (copy && payload.len)
         memcpy(out + header, payload.data, payload.len);
@@ -37,27 +49,42 @@ static size_t relieve(redd_ws *ws)
     return redd_output_queued(&ws->output);
 }
 
+static void owe_drain(redd_ws *ws, size_t at)
+{
+    if (!ws->want_drain)
+        ws->drain_at = ws->high / 2;
+    if (ws->drain_at > at)
+        ws->drain_at = at;
+    ws->want_drain = true;
+}
+
+/* What a caller is told: a connection that failed is a closed one. */
+static int told(int err)
+{
+    return err == 0 || err == UV_ENOMEM || err == REDD_ELIMIT ? err : REDD_ECLOSED;
+}
+
 static int send_message(redd_ws *ws, redd__ws_opcode opcode, redd_slice data)
 {
     if (!redd__ws_can_send(ws))
         return REDD_ECLOSED;
+    if (data.len > ws->max_queued)
+        return UV_EMSGSIZE;
     size_t queued = redd_output_queued(&ws->output);
     if (queued && data.len + queued > ws->max_queued)
         queued = relieve(ws);
     if (!redd__ws_can_send(ws))
         return REDD_ECLOSED;
-    if (data.len > ws->max_queued || queued > ws->max_queued - data.len) {
-        ws->want_drain = ws->want_drain || queued;
-        return REDD_ELIMIT;
+    int err = queued > ws->max_queued - data.len ? REDD_ELIMIT : redd__ws_queue(ws, opcode, data);
+    if (err) {
+        if (err == REDD_ELIMIT)
+            owe_drain(ws, ws->max_queued - data.len);
+        return told(err);
     }
-    int err = redd__ws_queue(ws, opcode, data);
-    if (err)
-        return err == UV_ENOMEM ? err : REDD_ECLOSED;
     redd__ws_wake(ws);
-    if (queued + data.len <= REDD__WS_HIGH(ws->max_queued) ||
-        relieve(ws) <= REDD__WS_HIGH(ws->max_queued))
+    if (queued + data.len <= ws->high || relieve(ws) <= ws->high)
         return 0;
-    ws->want_drain = true;
+    owe_drain(ws, ws->high);
     return REDD_WS_FULL;
 }
 
@@ -108,7 +135,7 @@ int redd_ws_close(redd_ws *ws, uint16_t code, redd_slice reason)
         return UV_EINVAL;
     if (!redd__ws_can_send(ws))
         return REDD_ECLOSED;
-    return redd__ws_begin_close(ws, code, reason, 0);
+    return told(redd__ws_begin_close(ws, code, reason, 0));
 }
 
 size_t redd_ws_queued(const redd_ws *ws)

@@ -81,14 +81,16 @@ REDD_API bool redd_ws_wants_upgrade(const redd_http_request *req);
 /** redd_ws_send took the message, but output waits: better go on at the drain event. */
 #define REDD_WS_FULL 1
 /** Sends one message (copied or sent before it returns), all or nothing, in the order of the calls.
- *  0; REDD_WS_FULL; REDD_ELIMIT: dropped, since more than max_queued would wait; REDD_ECLOSED: a
- *  Close was sent or received; UV_ENOMEM. Text must be UTF-8: UV_EINVAL. */
+ *  0; REDD_WS_FULL; REDD_ELIMIT: dropped, since more than max_queued would wait (at the drain event
+ *  there is room); UV_EMSGSIZE: dropped, since it alone is larger than max_queued; REDD_ECLOSED: a
+ *  Close was sent or received, or the connection is lost; UV_ENOMEM. Text must be UTF-8: UV_EINVAL.
+ */
 REDD_API int redd_ws_send(redd_ws *ws, redd_ws_kind kind, redd_slice data);
 /** At most 125 bytes of payload: UV_EINVAL beyond. Else as redd_ws_send. */
 REDD_API int redd_ws_ping(redd_ws *ws, redd_slice payload);
 /** Begins the closing handshake; never waits. `code` 0: a Close without a code. UV_EINVAL: a code
  * that must not be sent (RFC 6455 7.4), a reason over 123 bytes, not UTF-8, or without a code;
- *  REDD_ECLOSED when one was sent already. */
+ *  REDD_ECLOSED when one was sent already; else as redd_ws_send. */
 REDD_API int redd_ws_close(redd_ws *ws, uint16_t code, redd_slice reason);
 /** Drops the connection without a Close; the close event (1006, UV_ECANCELED) follows soon. */
 REDD_API void redd_ws_terminate(redd_ws *ws);
