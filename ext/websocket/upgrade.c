@@ -27,6 +27,14 @@ static int respond_refusal(redd_http_request *req, const redd__ws_handshake *h)
     return err ? err : REDD_WS_REFUSED;
 }
 
+/* A connection that is about to close is not handed over. A request that was answered already, or
+ * whose peer has gone, gets no answer from this either: then the error stays what it was. */
+static int respond_closing(redd_http_request *req, int err)
+{
+    static const redd__ws_handshake closing = {.status = 503, .why = "The server is going away.\n"};
+    return respond_refusal(req, &closing) == REDD_WS_REFUSED ? REDD_WS_REFUSED : err;
+}
+
 /* Some fields of the 101 are ours alone. */
 static bool fields_ok(const redd_ws_options *o)
 {
@@ -65,37 +73,29 @@ static int open_connection(redd__ws_state *st, redd_http_request *req, const red
         err = redd_bytes_copy(st->alloc, h->protocol, &ws->protocol);
     if (!err)
         err = switch_protocol(req, o, h, &up);
-    if (err) {
-        redd_ws_unref(ws);
-        return err;
-    }
-    return redd__ws_start(ws, &up);
-}
-
-/* The caller's options over the worker's, as far as the caller knows them. */
-static redd_ws_options merge(const redd__ws_state *st, const redd_ws_options *options)
-{
-    redd_ws_options o = st->options;
-    if (options)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
-    return o;
+    if (!err)
+        return redd__ws_start(ws, &up);
+    redd_ws_unref(ws);
+    return err == REDD_ESTATE || err == REDD_ECLOSED ? respond_closing(req, err) : err;
 }
 
 int redd__ws_accept(redd_http_request *req, const redd_ws_options *options,
                     const redd_ws_handlers *handlers, void *user, redd_ws **out)
 {
     redd__ws_state *st = redd__ws_state_of(redd_http_worker(req));
-    redd_ws_options o = merge(st, options);
+    const redd_ws_options *o = options ? options : &st->options;
     redd__ws_handshake h;
-    if (!fields_ok(&o))
+    /* There is one version of both so far. */
+    if (o->struct_size != sizeof *o || !handlers || handlers->struct_size != sizeof *handlers ||
+        !fields_ok(o))
         return UV_EINVAL;
-    redd__ws_handshake_judge(req, &o, &h);
+    redd__ws_handshake_judge(req, o, &h);
     if (h.status != 101)
         return respond_refusal(req, &h);
-    redd_ws *ws = redd__ws_new(st, &o, handlers, user);
+    redd_ws *ws = redd__ws_new(st, o, handlers, user);
     if (!ws)
         return UV_ENOMEM;
-    int err = open_connection(st, req, &o, &h, ws);
+    int err = open_connection(st, req, o, &h, ws);
     if (!err)
         *out = ws;
     return err;

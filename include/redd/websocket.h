@@ -8,7 +8,8 @@
 REDD_BEGIN_DECLS
 
 /** One connection. Valid until its close event has returned, and beyond it for as long as a
- *  reference is held; functions then return REDD_ECLOSED. */
+ *  reference is held, at most until its worker ends (drop references before); functions then return
+ *  REDD_ECLOSED. */
 typedef struct redd_ws redd_ws;
 
 typedef enum redd_ws_kind { REDD_WS_TEXT = 1, REDD_WS_BINARY = 2 } redd_ws_kind;
@@ -68,10 +69,11 @@ REDD_API void redd_ws_options_init(const redd_worker *w, redd_ws_options *out);
 /**
  * Answers a request with the handshake (RFC 6455 4.2.2): 101 and an open event, or the refusal: 426
  * with Sec-WebSocket-Version for another version or no Upgrade, 405 for another method, 400 for a
- * malformed handshake, 403 for a foreign Origin. Returns 0 for a 101, REDD_WS_REFUSED when it
- * answered with a refusal (no event comes, so that `user` stays the caller's), else an error of
- * redd_http_respond. `options` NULL: the worker's. `handlers` must outlive the socket; options are
- * copied. The open event and frames that came with the request follow in the same turn.
+ * malformed handshake, 403 for a foreign Origin, 503 when worker or server are closing. Returns 0
+ * for a 101, REDD_WS_REFUSED when it answered with a refusal (no event comes, so that `user` stays
+ * the caller's), else an error of redd_http_respond. UV_EINVAL: a struct_size other than sizeof, or
+ * fields that are ours. `options` NULL: the worker's. `handlers` must outlive the socket; options
+ * are copied. The open event and frames that came with the request follow in the same turn.
  */
 REDD_API int redd_ws_upgrade(redd_http_request *req, const redd_ws_options *options,
                              const redd_ws_handlers *handlers, void *user);

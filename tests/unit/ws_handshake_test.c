@@ -353,6 +353,95 @@ static void upgrade_in_a_drain(void **state)
     }
 }
 
+static void close_and_upgrade(redd_http_request *req, void *user)
+{
+    bed *b = user;
+    redd_http_server_close(b->server, REDD_STOP_GRACEFUL);
+    on_request(req, b);
+}
+
+/* A server may go while its worker stays: then, too, the request is answered. */
+static void upgrade_on_a_closing_server(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bed_begin(&b);
+    assert_int_equal(redd_http_serve(b.w, NULL, NULL, close_and_upgrade, &b, &b.server), 0);
+    exchange(&b, &p, WHOLE END);
+    assert_int_equal(b.upgraded, REDD_WS_REFUSED);
+    assert_int_equal(status_of(&p), 503);
+    assert_true(answer_has(&p, "\r\nConnection: close\r\n"));
+    assert_true(p.eof);
+    assert_int_equal(p.opens + p.closes, 0);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
+static int answered_first;
+
+static void answer_and_upgrade(redd_http_request *req, void *user)
+{
+    bed *b = user;
+    answered_first = redd_http_respond_text(req, 200, "done\n");
+    on_request(req, b);
+}
+
+static void upgrade_of_an_answered_request(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bed_begin(&b);
+    assert_int_equal(redd_http_serve(b.w, NULL, NULL, answer_and_upgrade, &b, &b.server), 0);
+    exchange(&b, &p, WHOLE END);
+    assert_int_equal(answered_first, 0);
+    assert_true(b.upgraded == REDD_ESTATE || b.upgraded == REDD_ECLOSED);
+    assert_int_equal(status_of(&p), 200);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
+typedef struct odd_sizes {
+    bed b;
+    int results[3];
+} odd_sizes;
+
+static void upgrade_with_odd_sizes(redd_http_request *req, void *user)
+{
+    static const redd_ws_handlers no_size = {.open = on_open, .close = on_close};
+    odd_sizes *odd = user;
+    redd_ws_options options = odd->b.options;
+    int *results = odd->results;
+    results[0] = redd_ws_upgrade(req, NULL, &no_size, NULL);
+    options.struct_size = 0;
+    results[1] = redd_ws_upgrade(req, &options, &peer_handlers, NULL);
+    options.struct_size = sizeof options + 8;
+    results[2] = redd_ws_upgrade(req, &options, &peer_handlers, NULL);
+    (void)redd_http_respond_text(req, 200, "none\n");
+}
+
+/* A policy is never passed over in silence. */
+static void sizes_that_are_not_known(void **state)
+{
+    (void)state;
+    odd_sizes odd = {.results = {0}};
+    bed *b = &odd.b;
+    peer p;
+    bed_begin(b);
+    assert_int_equal(redd_http_serve(b->w, NULL, NULL, upgrade_with_odd_sizes, &odd, &b->server),
+                     0);
+    exchange(b, &p, WHOLE END);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(odd.results[i], UV_EINVAL);
+    assert_int_equal(status_of(&p), 200);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(b);
+}
+
 static void look(redd_http_request *req, void *user)
 {
     *(bool *)user = redd_ws_wants_upgrade(req);
@@ -397,10 +486,17 @@ static void who_asks_for_a_websocket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_hold),          cmocka_unit_test(nothing_follows_a_refusal),
-        cmocka_unit_test(origins_by_list),    cmocka_unit_test(long_lists),
-        cmocka_unit_test(fields_of_the_101),  cmocka_unit_test(the_chosen_protocol),
-        cmocka_unit_test(upgrade_in_a_drain), cmocka_unit_test(who_asks_for_a_websocket),
+        cmocka_unit_test(rows_hold),
+        cmocka_unit_test(nothing_follows_a_refusal),
+        cmocka_unit_test(origins_by_list),
+        cmocka_unit_test(long_lists),
+        cmocka_unit_test(fields_of_the_101),
+        cmocka_unit_test(the_chosen_protocol),
+        cmocka_unit_test(upgrade_in_a_drain),
+        cmocka_unit_test(upgrade_on_a_closing_server),
+        cmocka_unit_test(upgrade_of_an_answered_request),
+        cmocka_unit_test(sizes_that_are_not_known),
+        cmocka_unit_test(who_asks_for_a_websocket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
