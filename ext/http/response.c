@@ -95,8 +95,7 @@ static bool body_stands_in_the_way(const redd_http_request *req)
 
 static void decide(redd_http_request *req, unsigned status, const redd__http_field_facts *facts)
 {
-    req->close_after =
-        facts->close || !req->keep_alive || req->conn->closing || body_stands_in_the_way(req);
+    req->close_after = facts->close || !req->keep_alive || req->conn->closing;
     req->bodyless_out = req->is_head || status == 204 || status == 205 || status == 304;
 }
 
@@ -139,6 +138,7 @@ static int respond(redd_http_request *req, unsigned status, const redd_http_fiel
     if (rc)
         return rc;
     decide(req, status, facts);
+    req->close_after |= body_stands_in_the_way(req); /* a streamed one may still be reading */
     redd_output *o = &req->conn->output;
     redd_output_cork(o);
     bool send_body = !req->bodyless_out && body.len > 0;
