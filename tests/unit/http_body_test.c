@@ -112,7 +112,11 @@ static void test_pieces_by_length(void **state)
     client_text(&s.c, " wor");
     assert_int_equal(s.r.pieces, 2);
     assert_int_equal(s.r.lasts, 0);
-    client_text(&s.c, "ld" GET);
+    client_text(&s.c, "ld");
+    assert_int_equal(s.r.pieces, 3);
+    assert_int_equal(s.r.lasts, 1);
+    assert_int_equal(s.r.ends, 1);
+    client_text(&s.c, GET);
     assert_int_equal(s.r.pieces, 3 + 1);
     assert_int_equal(s.r.lasts, 2);
     assert_true(bytes_are(&s.r.body, "hello world", 11));

@@ -130,6 +130,10 @@ static void check_echo(bool chunked, size_t capacity, size_t gulp)
     assert_true(e.drains > 0 || gulp == SIZE_MAX);
     assert_int_equal(e.ends, 1);
     assert_int_equal(e.end_status, 0);
+    client_text(&c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi");
+    assert_true(reply_next(&r));
+    assert_true(reply_body_is(&r, "hi"));
+    assert_int_equal(e.ends, 2);
     reply_end(&r);
     bytes_free(&body);
     bytes_free(&input);
