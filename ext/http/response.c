@@ -56,20 +56,28 @@ static char *put_connection(char *p, const redd_http_request *req, bool upgrade)
 /* Status line, Connection, framing and Date are at most this long. */
 #define HEAD_MAX 256
 
-static char *put_head(char *p, redd_http_request *req, unsigned status,
-                      const redd_http_field *fields, size_t n, const redd__http_field_facts *facts,
-                      framing frame, uint64_t length)
+/* What a response's head is made of. */
+typedef struct head {
+    unsigned status;
+    const redd_http_field *fields;
+    size_t n;
+    const redd__http_field_facts *facts;
+    framing frame;
+    uint64_t length; /* with FRAME_LENGTH */
+} head;
+
+static char *put_head(char *p, redd_http_request *req, const head *h)
 {
-    p = put_status_line(p, status);
-    if (!facts->date)
+    p = put_status_line(p, h->status);
+    if (!h->facts->date)
         p = put(p, redd__http_date_line(req->state), REDD__HTTP_DATE_LINE);
-    p = put_connection(p, req, facts->upgrade);
-    p = redd__http_fields_write(p, fields, n);
-    if (frame == FRAME_LENGTH) {
+    p = put_connection(p, req, h->facts->upgrade);
+    p = redd__http_fields_write(p, h->fields, h->n);
+    if (h->frame == FRAME_LENGTH) {
         p = PUT(p, "Content-Length: ");
-        p = put_number(p, length);
+        p = put_number(p, h->length);
         p = PUT(p, "\r\n");
-    } else if (frame == FRAME_CHUNKED) {
+    } else if (h->frame == FRAME_CHUNKED) {
         p = PUT(p, "Transfer-Encoding: chunked\r\n");
     }
     return PUT(p, "\r\n");
@@ -146,8 +154,13 @@ static int respond(redd_http_request *req, unsigned status, const redd_http_fiel
     char *start = redd_output_reserve(o, HEAD_MAX + facts->size + (gather ? body.len : 0));
     if (!start)
         return output_failed(req);
-    char *p = put_head(start, req, status, fields, n, facts, framing_of_whole(status, body.len),
-                       status == 205 ? 0 : body.len);
+    const head h = {.status = status,
+                    .fields = fields,
+                    .n = n,
+                    .facts = facts,
+                    .frame = framing_of_whole(status, body.len),
+                    .length = status == 205 ? 0 : body.len};
+    char *p = put_head(start, req, &h);
     if (gather)
         p = put(p, body.data, body.len);
     redd_output_commit(o, (size_t)(p - start));
@@ -211,8 +224,13 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
     if (!start)
         return output_failed(req);
     decide(req, status, &facts);
-    framing frame = framing_of_stream(req, status, length);
-    char *p = put_head(start, req, status, fields, n, &facts, frame, (uint64_t)length);
+    const head h = {.status = status,
+                    .fields = fields,
+                    .n = n,
+                    .facts = &facts,
+                    .frame = framing_of_stream(req, status, length),
+                    .length = (uint64_t)length};
+    char *p = put_head(start, req, &h);
     redd_output_commit(o, (size_t)(p - start));
     req->declared = length < 0 ? -1 : length;
     req->answer = REDD__HTTP_STREAMING;
