@@ -73,7 +73,7 @@ static int adopt(redd_ws *ws, redd_http_upgraded *up)
     }
     redd_output_set_max(&ws->output, ws->max_queued + REDD__WS_CONTROL_ROOM);
     if (up->leftover.len)
-        err = redd_bytes_copy(st->alloc, up->leftover, &ws->early);
+        err = redd_bytes_copy(st->alloc, up->leftover, &ws->rest);
     if (!err)
         err = redd_spawn(st->executor, &ws->future, NULL);
     if (err)
@@ -106,8 +106,15 @@ void redd_ws_unref(redd_ws *ws)
     if (!ws || --ws->refs > 0)
         return;
     redd_bytes_unref(ws->protocol);
-    redd_bytes_unref(ws->early);
+    redd_bytes_unref(ws->rest);
     redd_pool_put(&ws->state->sockets, ws);
+}
+
+static void drop_rest(redd_ws *ws)
+{
+    redd_bytes_unref(ws->rest);
+    ws->rest = NULL;
+    ws->rest_at = 0;
 }
 
 /* The close event, once. */
@@ -137,6 +144,7 @@ static void finish(redd_ws *ws)
     redd_output_fini(&ws->output);
     redd__ws_lane_drop(ws);
     redd_buffer_release(&ws->message);
+    drop_rest(ws);
     if (ws->state->n_open == 0)
         redd__ws_spare_release(&ws->state->spare); /* nobody will need it soon */
     if (ws->pong)
@@ -318,11 +326,6 @@ static void begin(redd_ws *ws)
     redd__ws_arm(ws);
     if (ws->handlers->open)
         ws->handlers->open(ws, ws->user);
-    redd_bytes *early = ws->early;
-    ws->early = NULL;
-    if (early)
-        redd__ws_consume(ws, redd_bytes_data(early), redd_bytes_slice(early).len);
-    redd_bytes_unref(early);
 }
 
 /* Looks at the output before anything is added to it; true when there is room for the answers to
@@ -361,10 +364,35 @@ static bool wants_input(const redd_ws *ws, bool room)
     }
 }
 
-/* One read and all that it brings. */
+/* What a pause has left of a read is kept until messages are wanted again. */
+static void take_in(redd_ws *ws, char *data, size_t n)
+{
+    size_t used = redd__ws_consume(ws, data, n);
+    if (used == n)
+        return;
+    int err = redd_bytes_copy(ws->state->alloc, redd_slice_of(data + used, n - used), &ws->rest);
+    if (err)
+        redd__ws_lost(ws, err);
+}
+
+/* As take_in, for what was kept. */
+static void take_rest(redd_ws *ws)
+{
+    size_t n = redd_bytes_slice(ws->rest).len - ws->rest_at;
+    size_t used = redd__ws_consume(ws, redd_bytes_data(ws->rest) + ws->rest_at, n);
+    ws->rest_at += used;
+    if (used == n)
+        drop_rest(ws);
+}
+
+/* One read and all that it brings, or what earlier ones have brought. */
 static void receive(redd_ws *ws)
 {
     redd__ws_state *st = ws->state;
+    if (ws->rest) {
+        take_rest(ws);
+        return; /* what that has queued decides on the next read */
+    }
     size_t n = 0;
     int err = 0;
     if (ws->timer_due)
@@ -382,7 +410,7 @@ static void receive(redd_ws *ws)
     } else {
         alive(ws);
         if (!direct)
-            redd__ws_consume(ws, st->read_buffer, n);
+            take_in(ws, st->read_buffer, n);
     }
 }
 
@@ -428,10 +456,11 @@ static void wait_on(redd_ws *ws)
     size_t queued = redd_output_queued(&ws->output);
     unsigned events = queued ? REDD_STREAM_WRITE : 0U;
     ws->blocked = queued && !(ws->stream->ready & REDD_STREAM_WRITE);
-    if (wants_input(ws, queued <= ws->high))
+    bool input = wants_input(ws, queued <= ws->high);
+    if (input)
         events |= REDD_STREAM_READ;
     redd_stream_interest(ws->stream, events);
-    if (ws->stream->ready & events)
+    if ((ws->stream->ready & events) || (input && ws->rest))
         redd_waker_wake(ws->waker);
 }
 
@@ -456,9 +485,13 @@ static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *
 
 void redd__ws_pause(redd_ws *ws, bool paused)
 {
+    if (ws->paused == paused)
+        return;
     ws->paused = paused;
-    if (!paused)
-        redd__ws_wake(ws);
+    if (paused)
+        return;
+    alive(ws); /* the silence so far was ours */
+    redd__ws_wake(ws);
 }
 
 /* --- what is known of a connection --- */

@@ -50,7 +50,9 @@ struct redd_ws {
     redd__ws_lane *lane; /* a frame that wslay decodes */
     redd_buffer message; /* what came of a message before its last piece; after the peer's Close:
                             its reason */
-    redd_bytes *early;   /* bytes that came with the handshake, until the first poll */
+    redd_bytes *rest;    /* bytes that came, but were not looked at: those that came with the
+                            handshake, and what a pause left of a read */
+    size_t rest_at;      /* where they begin in it */
 
     /* Output. */
     redd_output output;
@@ -104,7 +106,7 @@ redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
 /** Gives it the upgraded connection and spawns it. Takes all of `up` in any case; when memory fails
  * the peer is reset, there will be no event, and the reference is dropped. */
 int redd__ws_start(redd_ws *ws, redd_http_upgraded *up);
-/** Stops or resumes reading messages. */
+/** Stops or resumes messages, at once: also in the middle of what a read has brought. */
 void redd__ws_pause(redd_ws *ws, bool paused);
 /** Begins the closing handshake on account of `status`. */
 int redd__ws_begin_close(redd_ws *ws, unsigned code, redd_slice reason, int status);
@@ -117,8 +119,8 @@ void redd__ws_lost(redd_ws *ws, int status);
 
 /* --- input.c --- */
 
-/** Takes in bytes from the peer, in place. */
-void redd__ws_consume(redd_ws *ws, char *data, size_t n);
+/** Takes in bytes from the peer, in place; returns how many. All, unless it is paused. */
+size_t redd__ws_consume(redd_ws *ws, char *data, size_t n);
 /** Reads payload of a long frame straight into the message, if that is what is due; false: read
  * into the worker's buffer instead. `*err` and `*n` as redd_stream_read. */
 bool redd__ws_read_direct(redd_ws *ws, int *err, size_t *n);

@@ -191,6 +191,7 @@ bool redd__ws_guest_next(redd__ws_guest *g, redd_value *out)
         redd__ws_queued_event *e = pop(g);
         redd_bytes_unref(g->buffer);
         g->buffer = e->payload;
+        g->buffer_is_text = e->kind == REDD__WS_EVENT_TEXT;
         *out = redd_value_u32((uint32_t)e->kind);
         redd_free(g->state->alloc, e, sizeof *e);
         if (!g->first)

@@ -23,8 +23,9 @@ typedef struct redd__ws_guest {
     redd__ws_queued_event *first, **last;
     size_t n_events, n_bytes; /* in the queue; reading pauses while there are many */
     redd_bytes *buffer;       /* payload of the event given last */
-    redd_bytes *reason;       /* the peer's */
-    const char *error;        /* what ended the connection, until it was asked for */
+    bool buffer_is_text;
+    redd_bytes *reason; /* the peer's */
+    const char *error;  /* what ended the connection, until it was asked for */
     bool error_due, close_due;
     bool waiting; /* a future waits for an event */
     uint16_t close_code;

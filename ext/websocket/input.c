@@ -106,6 +106,12 @@ bool redd__ws_frame_begin(redd_ws *ws, const redd__ws_header *h)
     return true;
 }
 
+/* Messages are still wanted, or else the peer's Close. */
+static bool going(const redd_ws *ws)
+{
+    return ws->phase == REDD__WS_OPEN ? !ws->paused : ws->phase == REDD__WS_CLOSING;
+}
+
 /* Whole small messages, one after the other, for as long as nothing else comes. */
 static char *small_messages(redd_ws *ws, char *p, const char *end)
 {
@@ -124,7 +130,7 @@ static char *small_messages(redd_ws *ws, char *p, const char *end)
             redd__ws_fail(ws, REDD__WS_BAD_TEXT, REDD_EMALFORMED);
         else
             deliver(ws, first & 0x0fU, data);
-        if (ws->phase != REDD__WS_OPEN)
+        if (ws->phase != REDD__WS_OPEN || ws->paused)
             break;
     }
     return p;
@@ -162,11 +168,11 @@ static size_t next_piece(redd_ws *ws, char *p, size_t n)
     return n;
 }
 
-void redd__ws_consume(redd_ws *ws, char *data, size_t n)
+size_t redd__ws_consume(redd_ws *ws, char *data, size_t n)
 {
     char *p = data;
     const char *end = data + n;
-    while (p < end && ws->phase <= REDD__WS_CLOSING) {
+    while (p < end && going(ws)) {
         size_t left = (size_t)(end - p);
         if (ws->lane) {
             p += redd__ws_lane_feed(ws, p, left);
@@ -175,10 +181,11 @@ void redd__ws_consume(redd_ws *ws, char *data, size_t n)
         } else {
             if (ws->phase == REDD__WS_OPEN && ws->kind == 0)
                 p = small_messages(ws, p, end);
-            if (p < end && ws->phase <= REDD__WS_CLOSING)
+            if (p < end && going(ws))
                 p += next_frame(ws, p, (size_t)(end - p));
         }
     }
+    return ws->phase > REDD__WS_CLOSING ? n : (size_t)(p - data);
 }
 
 /* Room for a direct read, 0: none. Memory that is there is filled before it grows, and it grows by

@@ -40,15 +40,19 @@ static int op_next_event(redd_worker *w, void *state, const redd_value *argv, re
     return out->kind == REDD_ERROR ? out->as.i32 : 0;
 }
 
-/* Moves the last event's payload out as a value of this kind; null when there is none. */
-static int give_buffer(redd_worker *w, redd_rid rid, redd_value (*make)(redd_bytes *),
-                       redd_value *out)
+/* Moves the last event's payload out; null when there is none. Only that of a text event is known
+ * to be UTF-8, and so fit to be a string. */
+static int give_buffer(redd_worker *w, redd_rid rid, bool as_text, redd_value *out)
 {
     redd__ws_guest *g;
     int err = redd__ws_guest_get(w, rid, &g);
     if (err)
         return err;
-    *out = g->buffer ? make(g->buffer) : redd_value_null();
+    if (g->buffer && as_text && !g->buffer_is_text)
+        return UV_EINVAL;
+    *out = !g->buffer ? redd_value_null()
+           : as_text  ? redd_value_string(g->buffer)
+                      : redd_value_bytes(g->buffer);
     g->buffer = NULL;
     return 0;
 }
@@ -58,16 +62,15 @@ static int op_get_buffer(redd_worker *w, void *state, const redd_value *argv, re
 {
     (void)state;   /* known to the guest */
     (void)pending; /* ends at once */
-    return give_buffer(w, argv[0].as.rid, redd_value_bytes, out);
+    return give_buffer(w, argv[0].as.rid, false, out);
 }
 
-/* For text events: their payload is known to be UTF-8. */
 static int op_get_buffer_as_string(redd_worker *w, void *state, const redd_value *argv,
                                    redd_value *out, redd_future **pending)
 {
     (void)state;   /* known to the guest */
     (void)pending; /* ends at once */
-    return give_buffer(w, argv[0].as.rid, redd_value_string, out);
+    return give_buffer(w, argv[0].as.rid, true, out);
 }
 
 /* After an error event what went wrong, after a close code the peer's reason. */

@@ -277,6 +277,135 @@ static void events_wait_and_so_does_the_peer(void **state)
     close_host(&h, &p);
 }
 
+/* Takes `n` events that must come in order: binary, empty but for every 1000th, which has its
+ * number in two bytes. */
+static void take_numbered(host *h, redd_rid ws, unsigned n)
+{
+    redd_value out;
+    for (unsigned i = 0; i < n; i++) {
+        if (call_ws(h, "op_ws_next_event", ws, NONE, NONE, 0, &out) == REDD_OP_PARKED) {
+            for (int turns = 0; !h->done; turns++) {
+                assert_true(turns < 10);
+                bed_turns(&h->b, 1);
+            }
+            out = h->result;
+        }
+        assert_int_equal(out.as.u32, 1);
+        if (i % 1000)
+            continue;
+        assert_int_equal(call_ws(h, "op_ws_get_buffer", ws, NONE, NONE, 0, &out), 0);
+        redd_slice s = redd_bytes_slice(out.as.bytes);
+        assert_int_equal(s.len, 2);
+        assert_int_equal((unsigned char)s.data[0] << 8 | (unsigned char)s.data[1], i);
+        redd_value_drop(&out);
+    }
+}
+
+static void put_numbered(bytes *in, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        put(in, 0x82, (char[2]){(char)(i >> 8), (char)i}, i % 1000 ? 0 : 2);
+}
+
+/* One read may bring thousands of messages: no more of them become events than the queue takes. */
+static void a_burst_waits_as_bytes(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 20000 };
+    host h;
+    peer p;
+    redd_value out;
+    bytes in = {0};
+    redd_allocator_stats before, after;
+    host_begin(&h);
+    redd_rid ws = open_peer(&h, &p);
+    put_numbered(&in, MESSAGES);
+    redd_counting_allocator_stats(h.b.counting, &before);
+    redd_slice s = redd_slice_of(in.data, in.len);
+    size_t n;
+    assert_int_equal(p.stream->vt->write(p.stream, &s, 1, &n), 0);
+    assert_int_equal(n, in.len);
+    bed_turns(&h.b, 10);
+    redd_counting_allocator_stats(h.b.counting, &after);
+    assert_true(after.blocks - before.blocks < 200);
+    assert_true(after.bytes - before.bytes < in.len + 16384); /* the stream holds bytes, too */
+    take_numbered(&h, ws, MESSAGES);
+    bed_turns(&h.b, 4);
+    assert_int_equal(call_ws(&h, "op_ws_next_event", ws, NONE, NONE, 0, &out), REDD_OP_PARKED);
+    SEND(&p, 0x88, "\x03\xe8");
+    assert_int_equal(h.result.as.u32, 1000);
+    bytes_free(&in);
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    close_host(&h, &p);
+}
+
+/* As above, for what comes with the handshake; and a guest that closes finds the peer's Close
+ * behind all that it has not looked at. */
+static void a_burst_with_the_handshake(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 1500 };
+    for (unsigned closes = 0; closes < 2; closes++) {
+        host h;
+        peer p;
+        redd_value out;
+        bytes in = {0};
+        host_begin(&h);
+        bytes_text(&in, WS_HANDSHAKE);
+        put_numbered(&in, MESSAGES);
+        put(&in, 0x88, "\x03\xe8", 2);
+        redd_stream *ends[2];
+        memset(&p, 0, sizeof p);
+        p.bed = &h.b;
+        assert_int_equal(redd_stream_pair(h.b.w, CAPACITY, ends), 0);
+        p.stream = ends[0];
+        assert_int_equal(redd_http_serve_stream(h.server, ends[1]), 0);
+        peer_send(&p, in.data, in.len);
+        peer_settle(&p);
+        redd_rid ws = upgrade(&h, NULL).as.rid;
+        peer_settle(&p);
+        assert_int_equal(redd_ws_count(h.b.w), 1);
+        if (closes)
+            assert_int_equal(call_ws(&h, "op_ws_close", ws, redd_value_u32(4000), NONE, 2, &out),
+                             0);
+        else
+            take_numbered(&h, ws, MESSAGES);
+        peer_settle(&p);
+        assert_true(p.eof);
+        assert_int_equal(redd_ws_count(h.b.w), 0);
+        for (unsigned left = closes ? 64 : 0; left > 0; left--)
+            assert_int_equal(next_event(&h, ws), 1);
+        assert_int_equal(next_event(&h, ws), 1000);
+        bytes_free(&in);
+        assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+        close_host(&h, &p);
+    }
+}
+
+/* Bytes that nobody has checked are no string. */
+static void binary_is_no_string(void **state)
+{
+    (void)state;
+    host h;
+    peer p;
+    redd_value out;
+    host_begin(&h);
+    redd_rid ws = open_peer(&h, &p);
+    SEND(&p, 0x82, "\xff\xfe");
+    SEND(&p, 0x8a, "\xff");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(next_event(&h, ws), i ? 2 : 1);
+        assert_int_equal(call_ws(&h, "op_ws_get_buffer_as_string", ws, NONE, NONE, 0, &out),
+                         UV_EINVAL);
+        assert_int_equal(call_ws(&h, "op_ws_get_buffer", ws, NONE, NONE, 0, &out), 0);
+        expect_text(&out, REDD_BYTES, i ? "\xff" : "\xff\xfe");
+        assert_int_equal(call_ws(&h, "op_ws_get_buffer_as_string", ws, NONE, NONE, 0, &out), 0);
+        assert_int_equal(out.kind, REDD_NULL);
+    }
+    assert_int_equal(redd_resource_close(h.b.w, ws), 0);
+    close_host(&h, &p);
+}
+
 static void letting_go_ends_the_connection(void **state)
 {
     (void)state;
@@ -381,6 +510,9 @@ int main(void)
         cmocka_unit_test(a_conversation),
         cmocka_unit_test(errors_come_before_the_close),
         cmocka_unit_test(events_wait_and_so_does_the_peer),
+        cmocka_unit_test(a_burst_waits_as_bytes),
+        cmocka_unit_test(a_burst_with_the_handshake),
+        cmocka_unit_test(binary_is_no_string),
         cmocka_unit_test(letting_go_ends_the_connection),
         cmocka_unit_test(closed_and_let_go_before_it_opens),
         cmocka_unit_test(refusals_are_null),
