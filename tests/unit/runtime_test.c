@@ -100,7 +100,8 @@ static void main_fails(void **unused)
     redd_runtime *rt = logged_runtime(3);
     assert_int_equal(redd_runtime_add(rt, &ground), 0);
     assert_int_equal(redd_runtime_run(rt, main_fails_on_1, note_ready, NULL), UV_EADDRNOTAVAIL);
-    static const char sentence[] = "worker 1 could not begin its work: address not available (EADDRNOTAVAIL)";
+    static const char sentence[] =
+        "worker 1 could not begin its work: address not available (EADDRNOTAVAIL)";
     assert_string_equal(redd_runtime_message(rt), sentence);
     assert_string_equal(logged[0], sentence);
     assert_int_equal(n_logged, 1);
