@@ -168,6 +168,7 @@ static void too_many_parked(void **state)
     *count += REDD__OPS_MAX_PARKED;
     assert_int_equal(call_wait(f, 0, redd_value_null(), NULL), REDD_ELIMIT);
     assert_null(g->waiting[0]);
+    assert_int_equal(g->drops, 0);
     assert_int_equal(call_add(f->w), 0);
     *count -= 1;
     assert_int_equal(call_wait(f, 0, redd_value_null(), NULL), REDD_OP_PARKED);
