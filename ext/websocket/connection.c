@@ -9,7 +9,6 @@
 
 static redd_poll connection_poll(redd_future *f, redd_waker *waker, redd_value *out);
 static void connection_drop(redd_future *f);
-static void timer_fired(redd_timer *t, void *user);
 
 static const redd_future_vt connection_vt = {"websocket connection", connection_poll,
                                              connection_drop};
@@ -53,11 +52,12 @@ redd_ws *redd__ws_new(redd__ws_state *st, const redd_ws_options *options,
     ws->high = high_mark(ws->max_queued);
     ws->idle_ms = clip32(options->idle_timeout_ms);
     ws->close_ms = clip32(options->close_timeout_ms);
+    ws->message_ms = clip32(options->message_timeout_ms);
     /* The peer's reason is kept there, too. */
     redd_buffer_init(&ws->message, &st->spare.hook,
                      ws->max_message > REDD__WS_MAX_CONTROL ? (size_t)ws->max_message
                                                             : REDD__WS_MAX_CONTROL);
-    redd_timer_init(&ws->timer, st->timers, timer_fired, ws);
+    redd_timer_init(&ws->timer, st->timers, redd__ws_timer_fired, ws);
     redd__list_init(&ws->link);
     return ws;
 }
@@ -215,108 +215,6 @@ static void end_our_side(redd_ws *ws)
         ws->phase = REDD__WS_ENDED;
 }
 
-/* --- time --- */
-
-#define NEVER UINT64_MAX
-
-/* The peer has given a sign of life. After our Close only its reading is one. */
-static void alive(redd_ws *ws)
-{
-    if (ws->close_sent)
-        return;
-    ws->active_at = redd_timers_now(ws->state->timers);
-    ws->pinged = false;
-}
-
-/* After our Close nothing is queued any more, so that whatever is missing was taken by the peer. */
-static void note_progress(redd_ws *ws)
-{
-    size_t queued = redd_output_queued(&ws->output);
-    if (queued >= ws->close_queued)
-        return;
-    ws->close_queued = queued;
-    ws->active_at = redd_timers_now(ws->state->timers);
-}
-
-static uint64_t due_at(const redd_ws *ws)
-{
-    if (ws->close_sent)
-        return ws->active_at + ws->close_ms;
-    if (ws->idle_ms == 0)
-        return NEVER;
-    return ws->active_at + (ws->pinged ? ws->idle_ms : ws->idle_ms / 2);
-}
-
-static bool overdue(const redd_ws *ws)
-{
-    return redd_timers_now(ws->state->timers) >= due_at(ws);
-}
-
-void redd__ws_arm(redd_ws *ws)
-{
-    uint64_t due = due_at(ws), now = redd_timers_now(ws->state->timers);
-    if (due != NEVER)
-        redd_timer_start(&ws->timer, due > now ? due - now : 0);
-}
-
-static void timer_fired(redd_timer *t, void *user)
-{
-    redd_ws *ws = user;
-    (void)t; /* the connection's */
-    if (!overdue(ws)) {
-        redd__ws_arm(ws);
-        return;
-    }
-    ws->timer_due = true;
-    redd__ws_wake(ws);
-}
-
-/* Our Close is on its way out, or was not answered. */
-static void judge_close(redd_ws *ws)
-{
-    ws->stream->ready |= REDD_STREAM_WRITE; /* the loop may not have heard of it yet */
-    (void)redd_output_flush(&ws->output);   /* which remembers its error */
-    note_progress(ws);
-    if (!overdue(ws)) {
-        redd__ws_arm(ws);
-        return;
-    }
-    if (ws->status == 0 && ws->phase != REDD__WS_LINGERING)
-        ws->status = UV_ETIMEDOUT;
-    ws->reset = ws->phase != REDD__WS_LINGERING;
-    ws->phase = REDD__WS_ENDED;
-}
-
-/* Nothing was closed: a Ping, or the end. */
-static void judge_silence(redd_ws *ws)
-{
-    if (ws->paused)
-        alive(ws); /* the silence is ours */
-    int err = 0;
-    if (overdue(ws)) {
-        if (ws->pinged)
-            err =
-                redd__ws_begin_close(ws, REDD__WS_GOING_AWAY, redd_slice_of(NULL, 0), UV_ETIMEDOUT);
-        else
-            err = redd__ws_queue(ws, REDD__WS_PING, redd_slice_of(NULL, 0));
-        ws->pinged = true;
-    }
-    if (err)
-        redd__ws_lost(ws, err);
-    else
-        redd__ws_arm(ws);
-}
-
-/* The timer has fired, and what could be read was read since. */
-static void judge_time(redd_ws *ws)
-{
-    ws->timer_due = false;
-    if (ws->close_sent)
-        judge_close(ws);
-    else
-        judge_silence(ws);
-}
-
 /* --- one turn --- */
 
 static void begin(redd_ws *ws)
@@ -335,7 +233,7 @@ static bool has_room(redd_ws *ws)
     size_t queued = redd_output_queued(&ws->output);
     bool writable = ws->stream->ready & REDD_STREAM_WRITE;
     if (ws->blocked && writable)
-        alive(ws); /* it has taken something */
+        redd__ws_alive(ws); /* it has taken something */
     ws->blocked = queued && !writable;
     if (queued > ws->high) {
         int err = redd_output_flush(&ws->output);
@@ -391,6 +289,7 @@ static void receive(redd_ws *ws)
     redd__ws_state *st = ws->state;
     if (ws->rest) {
         take_rest(ws);
+        redd__ws_note_message(ws);
         return; /* what that has queued decides on the next read */
     }
     size_t n = 0;
@@ -408,9 +307,10 @@ static void receive(redd_ws *ws)
     } else if (n == 0) {
         ended_by_peer(ws);
     } else {
-        alive(ws);
+        redd__ws_alive(ws);
         if (!direct)
             take_in(ws, st->read_buffer, n);
+        redd__ws_note_message(ws);
     }
 }
 
@@ -442,7 +342,7 @@ static void turn(redd_ws *ws)
     if (ws->phase != REDD__WS_ENDED && wants_input(ws, has_room(ws)))
         receive(ws);
     if (ws->timer_due && ws->phase != REDD__WS_ENDED)
-        judge_time(ws);
+        redd__ws_judge_time(ws);
     send_off(ws);
     if (ws->phase > REDD__WS_OPEN && !ws->close_received)
         redd_buffer_release(&ws->message); /* nobody will complete it */
@@ -452,7 +352,7 @@ static void turn(redd_ws *ws)
 static void wait_on(redd_ws *ws)
 {
     if (ws->close_sent)
-        note_progress(ws);
+        redd__ws_note_progress(ws);
     size_t queued = redd_output_queued(&ws->output);
     unsigned events = queued ? REDD_STREAM_WRITE : 0U;
     ws->blocked = queued && !(ws->stream->ready & REDD_STREAM_WRITE);
@@ -490,7 +390,7 @@ void redd__ws_pause(redd_ws *ws, bool paused)
     ws->paused = paused;
     if (paused)
         return;
-    alive(ws); /* the silence so far was ours */
+    redd__ws_excuse(ws);
     redd__ws_wake(ws);
 }
 

@@ -71,12 +71,13 @@ struct redd_ws {
     uint16_t sent_code, peer_code;
     int status; /* the first cause */
 
-    /* Time. One timer, which moves on when it fires too early: silence while nothing was closed,
-     * the closing handshake after our Close. */
+    /* Time (deadline.c). One timer: silence and messages while nothing was closed, the closing
+     * handshake after our Close. */
     bool pinged;    /* silence so far was answered by a Ping */
     bool timer_due; /* the timer has fired; the poll judges, after reading */
-    uint32_t idle_ms, close_ms;
+    uint32_t idle_ms, close_ms, message_ms;
     uint64_t active_at;  /* when bytes last came; after our Close, when bytes last went */
+    uint64_t message_at; /* since when a message or frame is incomplete; 0: none is */
     size_t close_queued; /* what waited then: our Close and what is before it */
     redd_timer timer;
 
@@ -110,8 +111,6 @@ int redd__ws_start(redd_ws *ws, redd_http_upgraded *up);
 void redd__ws_pause(redd_ws *ws, bool paused);
 /** Begins the closing handshake on account of `status`. */
 int redd__ws_begin_close(redd_ws *ws, unsigned code, redd_slice reason, int status);
-/** (Re)starts the timer for what is due next. */
-void redd__ws_arm(redd_ws *ws);
 /** The peer did something that cannot be gone on from: Close with `code`, then the end. */
 void redd__ws_fail(redd_ws *ws, unsigned code, int status);
 /** The connection is of no more use: no Close, the end. */
@@ -128,6 +127,37 @@ bool redd__ws_read_direct(redd_ws *ws, int *err, size_t *n);
 bool redd__ws_frame_begin(redd_ws *ws, const redd__ws_header *h);
 /** Takes `n` unmasked bytes of the data frame's payload. */
 void redd__ws_frame_piece(redd_ws *ws, const char *data, size_t n, bool ascii);
+
+/* --- deadline.c --- */
+
+/** The timer's function. */
+void redd__ws_timer_fired(redd_timer *t, void *user);
+/** (Re)starts the timer for what is due next. */
+void redd__ws_arm(redd_ws *ws);
+/** Acts on a timer that has fired. What could be read was read since. */
+void redd__ws_judge_time(redd_ws *ws);
+/** Looks whether the peer has taken something of what waits before our Close. */
+void redd__ws_note_progress(redd_ws *ws);
+/** The time so far was not the peer's. */
+void redd__ws_excuse(redd_ws *ws);
+/** A message's time begins. */
+void redd__ws_message_begun(redd_ws *ws);
+
+/** The peer has given a sign of life. After our Close only its reading is one. */
+static inline void redd__ws_alive(redd_ws *ws)
+{
+    if (ws->close_sent)
+        return;
+    ws->active_at = redd_timers_now(ws->state->timers);
+    ws->pinged = false;
+}
+
+/** Input has ended, perhaps in the middle of something. */
+static inline void redd__ws_note_message(redd_ws *ws)
+{
+    if ((ws->kind || ws->lane) && ws->message_at == 0)
+        redd__ws_message_begun(ws);
+}
 
 /* --- control.c --- */
 

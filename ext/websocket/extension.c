@@ -13,6 +13,9 @@ static const redd_option options[] = {
      REDD_UNIT_BYTES, 16 << 20, 1 << 10, UINT64_C(1) << 40},
     {"ws.idle_timeout", "silence after which a connection is closed; half of it brings a ping",
      REDD_UNIT_MILLIS, 120000, 0, 86400000},
+    {"ws.message_timeout",
+     "time from a message's first byte to its last; each byte that comes brings a millisecond more",
+     REDD_UNIT_MILLIS, 120000, 0, 86400000},
     {"ws.close_timeout", "time from our Close to the end of the connection", REDD_UNIT_MILLIS, 5000,
      1, 86400000},
 };
@@ -53,6 +56,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
         .max_fragments = redd_runtime_option(rt, "ws.max_fragments"),
         .max_queued = redd_runtime_option(rt, "ws.max_queued"),
         .idle_timeout_ms = redd_runtime_option(rt, "ws.idle_timeout"),
+        .message_timeout_ms = redd_runtime_option(rt, "ws.message_timeout"),
         .close_timeout_ms = redd_runtime_option(rt, "ws.close_timeout"),
     };
     redd_pool_init(&st->sockets, a, sizeof(redd_ws), KEEP_SOCKETS);

@@ -27,6 +27,7 @@ static void message_done(redd_ws *ws, redd_slice data)
     unsigned kind = ws->kind;
     ws->kind = 0;
     ws->fragments = 0;
+    ws->message_at = 0;
     if (kind == REDD_WS_TEXT && ws->utf8.need != 0)
         redd__ws_fail(ws, REDD__WS_BAD_TEXT, REDD_EMALFORMED);
     else

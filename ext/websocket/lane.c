@@ -89,6 +89,8 @@ static void lane_end(redd_ws *ws)
     redd__ws_state *st = ws->state;
     redd__ws_lane *lane = ws->lane;
     ws->lane = NULL;
+    if (ws->kind == 0)
+        ws->message_at = 0;
     if (st->n_spare_lanes >= SPARE_MAX) {
         lane_free(st, lane);
         return;

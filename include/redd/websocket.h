@@ -53,13 +53,15 @@ typedef struct redd_ws_options {
     /** Further fields of the 101, at most 30; none may be a Sec-WebSocket-*. */
     const redd_http_field *fields;
     size_t n_fields;
-    uint64_t max_message;      /* bytes: 1009 */
-    uint64_t max_fragments;    /* per message: 1008 */
-    uint64_t max_queued;       /* bytes of output that may wait */
-    uint64_t idle_timeout_ms;  /* silence for half of it: a ping; for all of it: 1001 and the end.
-                                  0: never */
-    uint64_t close_timeout_ms; /* from our Close to the end of the connection; while output waits:
-                                  without the peer's taking any of it */
+    uint64_t max_message;        /* bytes: 1009 */
+    uint64_t max_fragments;      /* per message: 1008 */
+    uint64_t max_queued;         /* bytes of output that may wait */
+    uint64_t idle_timeout_ms;    /* silence for half of it: a ping; for all of it: 1001 and the end.
+                                    0: never */
+    uint64_t message_timeout_ms; /* from a message's first byte to its end, and a millisecond more
+                                    for each byte of it that has come: 1008. 0: never */
+    uint64_t close_timeout_ms;   /* from our Close to the end of the connection; while output waits:
+                                    without the peer's taking any of it */
 } redd_ws_options;
 /** Same-host origins, no subprotocols, and the worker's values of the ws.* options. */
 REDD_API void redd_ws_options_init(const redd_worker *w, redd_ws_options *out);

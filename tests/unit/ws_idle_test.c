@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Silence: who says nothing is asked, and then let go; who is slow is not. */
+/** Silence: who says nothing is asked, and then let go; who is slow is not. Messages that never
+ * end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,6 +134,132 @@ static void silence_of_a_slow_reader(void **state)
     free(data);
 }
 
+/* --- messages --- */
+
+/* Sends `data` in pieces of `step` bytes, `ms` apart, for as long as the server takes them; returns
+ * the time that it took. */
+static uint64_t drip(peer *p, const bytes *data, size_t step, uint64_t ms)
+{
+    uint64_t time = 0;
+    for (size_t off = 0; off < data->len && p->closes == 0; off += step) {
+        peer_send(p, data->data + off, step < data->len - off ? step : data->len - off);
+        peer_pass(p, ms);
+        time += ms;
+    }
+    return time;
+}
+
+/* A byte now and then is a sign of life, but no message. */
+static void messages_have_to_come_to_an_end(void **state)
+{
+    (void)state;
+    static const unsigned idle[] = {120000, 0};
+    char data[1000] = {0};
+    for (int way = 0; way < 6; way++) {
+        bed b;
+        peer p;
+        bytes in = {0};
+        bed_begin(&b);
+        b.options.idle_timeout_ms = idle[way % 2];
+        b.options.message_timeout_ms = 60000;
+        peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+        if (way < 2) {
+            put(&in, 0x82, data, sizeof data);
+        } else if (way < 4) { /* a control frame in pieces */
+            put(&in, 0x89, data, 100);
+        } else { /* fragments, with pings between */
+            put(&in, 0x02, "", 0);
+            for (int i = 0; i < 100; i++)
+                put(&in, i % 2 ? 0x00 : 0x89, "", 0);
+        }
+        uint64_t time = drip(&p, &in, 1, 5000);
+        assert_in_range(time, 60000, 70000);
+        assert_int_equal(p.last.sent, 1008);
+        assert_int_equal(p.last.status, UV_ETIMEDOUT);
+        assert_memory_equal(p.got.data + p.got.len - 4, "\x88\x02\x03\xf0", 4);
+        assert_true(p.eof);
+        bytes_free(&in);
+        peer_close(&p);
+        peer_free(&p);
+        bed_end(&b);
+    }
+}
+
+/* Who sends a kilobyte in a second may take its time; so may one who never stops, since each
+ * message has its own. */
+static void slow_messages_are_taken(void **state)
+{
+    (void)state;
+    enum { LARGE = 400000, MANY = 300 };
+    bed b;
+    peer p;
+    bytes in = {0};
+    char *data = calloc(1, LARGE);
+    bed_begin(&b);
+    b.options.message_timeout_ms = 10000;
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    put(&in, 0x82, data, LARGE);
+    assert_true(drip(&p, &in, 2000, 2000) > 300000);
+    assert_int_equal(p.messages, 1);
+    in.len = 0;
+    for (int i = 0; i < MANY; i++) /* reads end inside of the next one */
+        put(&in, 0x82, data, 992);
+    assert_true(drip(&p, &in, 1100, 9000) > 1000000);
+    assert_int_equal(p.messages, 1 + MANY);
+    peer_pass(&p, 50000); /* nothing is under way: silence is no fault yet */
+    assert_int_equal(p.closes, 0);
+    peer_close(&p);
+    peer_free(&p);
+
+    b.options.message_timeout_ms = 0; /* never */
+    peer_open(&b, &p, ACT_NOTHING, CAPACITY);
+    in.len = 0;
+    put(&in, 0x82, data, 200);
+    assert_true(drip(&p, &in, 1, 20000) > 4000000);
+    assert_int_equal(p.messages, 1);
+    peer_close(&p);
+    peer_free(&p);
+    bytes_free(&in);
+    free(data);
+    bed_end(&b);
+}
+
+/* While we do not read, a message makes no progress that the peer could be blamed for. */
+static void backpressure_excuses_messages(void **state)
+{
+    (void)state;
+    bed b;
+    peer p;
+    bytes in = {0};
+    char *data = calloc(1, 64 << 10);
+    bed_begin(&b);
+    b.options.message_timeout_ms = 10000;
+    b.options.max_queued = 128 << 10;
+    peer_open(&b, &p, ACT_NOTHING, 4096);
+    put(&in, 0x82, data, 1000);
+    peer_send(&p, in.data, 500);
+    bed_turns(&b, 3);
+    assert_int_equal(redd_ws_send(p.ws, REDD_WS_BINARY, redd_slice_of(data, 64 << 10)),
+                     REDD_WS_FULL);
+    bed_turns(&b, 3);
+    redd_slice s = redd_slice_of(in.data + 500, in.len - 500);
+    size_t n;
+    assert_int_equal(p.stream->vt->write(p.stream, &s, 1, &n), 0);
+    assert_int_equal(n, s.len);
+    for (int i = 0; i < 10; i++) {
+        redd_clock_advance(b.clock, 5000);
+        bed_turns(&b, 3);
+    }
+    peer_settle(&p);
+    assert_int_equal(p.messages, 1);
+    assert_int_equal(p.closes, 0);
+    bytes_free(&in);
+    free(data);
+    peer_close(&p);
+    peer_free(&p);
+    bed_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +267,9 @@ int main(void)
         cmocka_unit_test(activity_keeps_it_open),
         cmocka_unit_test(readable_bytes_are_read_first),
         cmocka_unit_test(silence_of_a_slow_reader),
+        cmocka_unit_test(messages_have_to_come_to_an_end),
+        cmocka_unit_test(slow_messages_are_taken),
+        cmocka_unit_test(backpressure_excuses_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
