@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Ends: closing handshakes, timers, terminate, what the peer leaves undone, drain and forced stop.
+/** Ends: closing handshakes, timers, terminate, what the peer leaves undone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -399,98 +399,6 @@ static void a_reference_outlives_the_connection(void **state)
     bed_end(&b);
 }
 
-/* --- stops --- */
-
-static void until_gone(bed *b)
-{
-    for (int i = 0; i < 50 && !b->gone; i++)
-        bed_turns(b, 1);
-    assert_true(b->gone);
-}
-
-static void a_drain_closes_every_socket(void **state)
-{
-    (void)state;
-    enum { PEERS = 5 };
-    bed b;
-    peer p[PEERS];
-    bed_begin(&b);
-    for (int i = 0; i < PEERS; i++)
-        peer_open(&b, &p[i], ACT_ECHO, CAPACITY);
-    bed_stop(&b, REDD_STOP_GRACEFUL);
-    for (int i = 0; i < PEERS; i++) {
-        peer_settle(&p[i]);
-        EXPECT_GOT(&p[i], "\x88\x16\x03\xe9server shutting down");
-        assert_false(b.gone);
-        if (i < PEERS - 1) {
-            SEND(&p[i], 0x88, "\x03\xe9");
-            assert_string_equal(p[i].log.data, "open\nclose 1001 sent 1001 clean ok \n");
-            peer_close(&p[i]);
-        }
-    }
-    peer_pass(&p[PEERS - 1], 5000); /* who does not answer is not waited for */
-    assert_string_equal(p[PEERS - 1].log.data, "open\nclose 1006 sent 1001 unclean ETIMEDOUT \n");
-    peer_close(&p[PEERS - 1]);
-    until_gone(&b);
-    for (int i = 0; i < PEERS; i++)
-        peer_free(&p[i]);
-    bed_end(&b);
-}
-
-static void a_forced_stop_tells_each_socket(void **state)
-{
-    (void)state;
-    bed b;
-    peer idle, early;
-    bed_begin(&b);
-    peer_open(&b, &idle, ACT_ECHO, CAPACITY);
-    assert_int_equal(peer_connect(&b, &early, ACT_ECHO, CAPACITY), 0); /* before its open event */
-    redd_stream_close(early.stream, false);
-    early.stream = NULL;
-    redd_stream_close(idle.stream, false);
-    idle.stream = NULL;
-    bed_stop(&b, REDD_STOP_FORCED);
-    until_gone(&b);
-    assert_int_equal(idle.closes, 1);
-    assert_int_equal(idle.last.code, 1006);
-    assert_int_equal(early.opens, early.closes);
-    peer_free(&idle);
-    peer_free(&early);
-    bed_end(&b);
-}
-
-static void upgrade_and_stop(redd_http_request *req, void *user)
-{
-    bed *b = user;
-    on_request(req, b);
-    bed_stop(b, REDD_STOP_FORCED);
-}
-
-/* Who ends before the open event is told of the end all the same: `user` was handed over. */
-static void ends_before_the_open_event(void **state)
-{
-    (void)state;
-    bed b;
-    peer p;
-    bed_prepare(&b);
-    b.run_budget = 1; /* the handler's turn is not the socket's */
-    assert_int_equal(bed_try_begin(&b), 0);
-    assert_int_equal(redd_http_serve(b.w, NULL, NULL, upgrade_and_stop, &b, &b.server), 0);
-    assert_int_equal(peer_connect(&b, &p, ACT_NOTHING, CAPACITY), 0);
-    redd_slice s = redd_slice_str(WS_HANDSHAKE);
-    size_t n;
-    assert_int_equal(p.stream->vt->write(p.stream, &s, 1, &n), 0);
-    for (int i = 0; i < 5 && !b.stopping; i++)
-        bed_turns(&b, 1);
-    assert_int_equal(b.upgraded, 0);
-    redd_stream_close(p.stream, false);
-    p.stream = NULL;
-    until_gone(&b);
-    assert_string_equal(p.log.data, "close 1006 sent 0 unclean ECANCELED \n");
-    peer_free(&p);
-    bed_end(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,9 +416,6 @@ int main(void)
         cmocka_unit_test(ends_from_callbacks),
         cmocka_unit_test(terminate_from_outside),
         cmocka_unit_test(a_reference_outlives_the_connection),
-        cmocka_unit_test(a_drain_closes_every_socket),
-        cmocka_unit_test(a_forced_stop_tells_each_socket),
-        cmocka_unit_test(ends_before_the_open_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,14 @@ static inline void bed_begin(bed *b)
     WS_MUST(bed_try_begin(b) == 0);
 }
 
+/** Bytes that are allocated. */
+static inline uint64_t memory(const bed *b)
+{
+    redd_allocator_stats stats;
+    redd_counting_allocator_stats(b->counting, &stats);
+    return stats.bytes;
+}
+
 static inline void bed_gone(void *user)
 {
     ((bed *)user)->gone = true;
@@ -420,6 +428,28 @@ static inline bool peer_got(const peer *p, const char *want, size_t len)
 }
 /** All that came since the 101. */
 #define EXPECT_GOT(p, literal) WS_MUST(peer_got((p), literal, sizeof(literal) - 1))
+
+/** A request, and what the server makes of it. */
+static inline void exchange(bed *b, peer *p, const char *request)
+{
+    WS_MUST(peer_connect(b, p, ACT_ECHO, 256U << 10) == 0);
+    peer_send(p, request, strlen(request));
+    peer_settle(p);
+    bytes_text(&p->got, ""); /* a text, whatever came */
+}
+
+/** Of the response. */
+static inline unsigned status_of(const peer *p)
+{
+    WS_MUST(p->got.data && p->got.len > 12 && memcmp(p->got.data, "HTTP/1.1 ", 9) == 0);
+    return (unsigned)strtoul(p->got.data + 9, NULL, 10);
+}
+
+static inline bool ends_with(const peer *p, const char *tail, size_t len)
+{
+    return p->got.len >= len && memcmp(p->got.data + p->got.len - len, tail, len) == 0;
+}
+#define ENDS_WITH(p, literal) ends_with((p), literal, sizeof(literal) - 1)
 
 /** Time passes for the server, which gets turns to act on it. */
 static inline void peer_pass(peer *p, uint64_t ms)

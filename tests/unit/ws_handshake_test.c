@@ -23,20 +23,6 @@
 #define EXTENSIONS(value) "Sec-WebSocket-Extensions: " value "\r\n"
 #define ORIGIN(value)     "Origin: " value "\r\n"
 
-static void exchange(bed *b, peer *p, const char *request)
-{
-    assert_int_equal(peer_connect(b, p, ACT_ECHO, CAPACITY), 0);
-    peer_send(p, request, strlen(request));
-    peer_settle(p);
-    bytes_text(&p->got, ""); /* a text, whatever came */
-}
-
-static unsigned status_of(const peer *p)
-{
-    assert_true(p->got.data && p->got.len > 12 && memcmp(p->got.data, "HTTP/1.1 ", 9) == 0);
-    return (unsigned)strtoul(p->got.data + 9, NULL, 10);
-}
-
 static bool answer_has(const peer *p, const char *line)
 {
     return strstr(p->got.data, line) != NULL;
@@ -320,65 +306,6 @@ static void the_chosen_protocol(void **state)
     bed_end(&b);
 }
 
-/* An upgrade and a shutdown in either order: the 101 is followed by a Close, or there is none. */
-static void upgrade_in_a_drain(void **state)
-{
-    (void)state;
-    for (int turns_between = 0; turns_between < 4; turns_between++) {
-        bed b;
-        peer p;
-        bed_begin(&b);
-        assert_int_equal(peer_connect(&b, &p, ACT_ECHO, CAPACITY), 0);
-        peer_send(&p, WHOLE, sizeof WHOLE - 1); /* the head is not whole yet */
-        bed_stop(&b, REDD_STOP_GRACEFUL);
-        bed_turns(&b, turns_between);
-        peer_send(&p, END, 2);
-        peer_settle(&p);
-        if (p.opens) {
-            assert_string_equal(p.got.data + p.got.len - 24,
-                                "\x88\x16\x03\xe9server shutting down");
-            peer_send(&p, "\x88\x82\x00\x00\x00\x00\x03\xe9", 8);
-            peer_settle(&p);
-            assert_string_equal(p.log.data, "open\nclose 1001 sent 1001 clean ok \n");
-        } else if (p.got.len) {
-            assert_int_equal(status_of(&p), 503);
-        }
-        assert_true(p.eof || p.reset);
-        peer_close(&p);
-        for (int i = 0; i < 20 && !b.gone; i++)
-            bed_turns(&b, 1);
-        assert_true(b.gone);
-        peer_free(&p);
-        bed_end(&b);
-    }
-}
-
-static void close_and_upgrade(redd_http_request *req, void *user)
-{
-    bed *b = user;
-    redd_http_server_close(b->server, REDD_STOP_GRACEFUL);
-    on_request(req, b);
-}
-
-/* A server may go while its worker stays: then, too, the request is answered. */
-static void upgrade_on_a_closing_server(void **state)
-{
-    (void)state;
-    bed b;
-    peer p;
-    bed_begin(&b);
-    assert_int_equal(redd_http_serve(b.w, NULL, NULL, close_and_upgrade, &b, &b.server), 0);
-    exchange(&b, &p, WHOLE END);
-    assert_int_equal(b.upgraded, REDD_WS_REFUSED);
-    assert_int_equal(status_of(&p), 503);
-    assert_true(answer_has(&p, "\r\nConnection: close\r\n"));
-    assert_true(p.eof);
-    assert_int_equal(p.opens + p.closes, 0);
-    peer_close(&p);
-    peer_free(&p);
-    bed_end(&b);
-}
-
 static int answered_first;
 
 static void answer_and_upgrade(redd_http_request *req, void *user)
@@ -492,8 +419,6 @@ int main(void)
         cmocka_unit_test(long_lists),
         cmocka_unit_test(fields_of_the_101),
         cmocka_unit_test(the_chosen_protocol),
-        cmocka_unit_test(upgrade_in_a_drain),
-        cmocka_unit_test(upgrade_on_a_closing_server),
         cmocka_unit_test(upgrade_of_an_answered_request),
         cmocka_unit_test(sizes_that_are_not_known),
         cmocka_unit_test(who_asks_for_a_websocket),
