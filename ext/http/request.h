@@ -75,7 +75,7 @@ struct redd_http_request {
     uint8_t answer;
     bool close_after;
     bool chunked_out;
-    bool bodyless_out; /* HEAD, 204, 304 */
+    bool bodyless_out; /* HEAD, 204, 205, 304 */
     bool full;         /* a drain event is owed, once no more than low_mark bytes wait */
     uint64_t low_mark;
     int64_t declared; /* bytes of a streamed body still to come; -1: unknown */

@@ -114,6 +114,12 @@ static framing framing_of_whole(unsigned status, size_t body_len)
     return status == 204 || (status == 304 && body_len == 0) ? FRAME_NONE : FRAME_LENGTH;
 }
 
+/* A 205 has no body either, but its head alone does not tell: the length must (RFC 9110 15.3.6). */
+static uint64_t length_to_tell(unsigned status, uint64_t length)
+{
+    return status == 205 ? 0 : length;
+}
+
 static void answered(redd_http_request *req)
 {
     req->answer = REDD__HTTP_ANSWERED;
@@ -159,14 +165,14 @@ static int respond(redd_http_request *req, unsigned status, const redd_http_fiel
                     .n = n,
                     .facts = facts,
                     .frame = framing_of_whole(status, body.len),
-                    .length = status == 205 ? 0 : body.len};
+                    .length = length_to_tell(status, body.len)};
     char *p = put_head(start, req, &h);
     if (gather)
         p = put(p, body.data, body.len);
     redd_output_commit(o, (size_t)(p - start));
-    if (send_body && !gather && (rc = write_body(o, body))) {
-        redd__http_connection_break(req->conn);
-        return rc;
+    if (send_body && !gather && write_body(o, body)) {
+        redd__http_connection_break(req->conn); /* a head without its body */
+        return output_failed(req);
     }
     answered(req);
     return 0;
@@ -201,7 +207,7 @@ static framing framing_of_stream(redd_http_request *req, unsigned status, int64_
 {
     if (status == 204 || (status == 304 && length < 0))
         return FRAME_NONE;
-    if (length >= 0)
+    if (length >= 0 || status == 205)
         return FRAME_LENGTH;
     if (req->minor == 0) {
         req->close_after = true; /* HTTP/1.0 knows no chunks: the end of the body is the end */
@@ -229,7 +235,7 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
                     .n = n,
                     .facts = &facts,
                     .frame = framing_of_stream(req, status, length),
-                    .length = (uint64_t)length};
+                    .length = length_to_tell(status, (uint64_t)length)};
     char *p = put_head(start, req, &h);
     redd_output_commit(o, (size_t)(p - start));
     req->declared = length < 0 ? -1 : length;

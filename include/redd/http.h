@@ -106,9 +106,10 @@ REDD_API int redd_http_read_all(redd_http_request *req, size_t max, redd_http_re
 /* --- the response --- */
 
 /** Answers with a whole response; everything is copied or sent before it returns. Date,
- *  Content-Length and Connection are added. `fields` may be NULL when `n` is 0. HEAD, 204 and 304
- *  send no body. UV_EINVAL: status not 200..599, a name that is no token, CR, LF or NUL in a value,
- * a field that the server sets itself; REDD_ESTATE: answered already; REDD_ECLOSED, UV_ENOMEM. */
+ *  Content-Length and Connection are added. `fields` may be NULL when `n` is 0. HEAD, 204, 205 and
+ *  304 send no body. UV_EINVAL: status not 200..599, a name that is no token, CR, LF or NUL in a
+ * value, a field that the server sets itself; REDD_ESTATE: answered already; REDD_ECLOSED,
+ * UV_ENOMEM. */
 REDD_API int redd_http_respond(redd_http_request *req, unsigned status,
                                const redd_http_field *fields, size_t n, redd_slice body);
 /** With Content-Type text/plain; charset=utf-8. */

@@ -376,6 +376,52 @@ static void test_stopped_in_work(void **state)
     host_end(&h);
 }
 
+/** Requests of peers that leave before the guest comes cost nothing afterwards. */
+static void test_peers_that_do_not_wait(void **state)
+{
+    (void)state;
+    enum { WARM = 10, CONNECTIONS = 3000 };
+    static const struct linger hard = {.l_onoff = 1, .l_linger = 0};
+    static const char get[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+    host h;
+    redd_allocator_stats warm = {0};
+    host_begin(&h);
+    for (int i = 0; i < CONNECTIONS; i++) {
+        uint64_t before = bed_memory(&h.b).allocations;
+        int fd = tcp_socket(h.port, 0);
+        assert_int_equal(send(fd, get, sizeof get - 1, MSG_NOSIGNAL), sizeof get - 1);
+        UNTIL(&h.b, bed_memory(&h.b).allocations > before); /* once warm: it is in the queue */
+        bed_turns(&h.b, i < WARM ? 10 : 1);
+        assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard), 0);
+        assert_int_equal(close(fd), 0);
+        bed_turns(&h.b, i < WARM ? 10 : 3);
+        if (i == WARM)
+            warm = bed_memory(&h.b);
+    }
+    bed_turns(&h.b, 10);
+    assert_int_equal(bed_memory(&h.b).blocks, warm.blocks);
+    assert_int_equal(bed_memory(&h.b).bytes, warm.bytes);
+    host_end(&h);
+}
+
+/** A guest that asks for requests learns that there will be none, and holds no stop up. */
+static void test_graceful_stop_while_asking(void **state)
+{
+    (void)state;
+    host h;
+    redd_value out, arg;
+    redd_op_call_id id;
+    host_begin(&h);
+    arg = h.server;
+    assert_int_equal(call(&h, "op_http_next_request", &arg, 1, &out, &id), REDD_OP_PARKED);
+    bed_detach(&h.b, REDD_STOP_GRACEFUL);
+    bed_turns(&h.b, 50); /* and no time passes */
+    assert_true(take_done(&h, id, &out));
+    assert_int_equal(out.kind, REDD_NULL);
+    assert_true(h.b.gone);
+    host_end(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +432,8 @@ int main(void)
         cmocka_unit_test(test_close),
         cmocka_unit_test(test_peer_goes),
         cmocka_unit_test(test_stopped_in_work),
+        cmocka_unit_test(test_peers_that_do_not_wait),
+        cmocka_unit_test(test_graceful_stop_while_asking),
     };
     (void)alarm(60); /* a wait for what does not come ends the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
