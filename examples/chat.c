@@ -121,7 +121,7 @@ static void hall_free(redd_worker *w, void *state)
 
 static hall *hall_of(const redd_worker *w)
 {
-    return redd_worker_state(w, "app");
+    return redd_worker_state(w, "chat");
 }
 
 /* --- saying something: a note to every worker --- */
