@@ -8,9 +8,10 @@
  * is. */
 #define COPY_MAX (16U << 10)
 
-/* Why there was no room for a frame behind `queued` bytes. */
-static int refusal(redd_ws *ws, size_t queued, size_t room)
+/* Why there was no room for a frame. */
+static int refusal(redd_ws *ws, size_t room)
 {
+    size_t queued = redd_output_queued(&ws->output);
     int err = redd_output_flush(&ws->output);
     if (err && err != REDD_STREAM_AGAIN) {
         redd__ws_lost(ws, err);
@@ -24,10 +25,9 @@ int redd__ws_queue(redd_ws *ws, redd__ws_opcode opcode, redd_slice payload)
     size_t header = redd__ws_header_room(payload.len);
     bool copy = payload.len <= COPY_MAX;
     size_t room = header + (copy ? payload.len : 0);
-    size_t queued = redd_output_queued(&ws->output);
     char *out = redd_output_reserve(&ws->output, room);
     if (!out)
-        return refusal(ws, queued, room);
+        return refusal(ws, room);
     (void)redd__ws_header_write((uint8_t *)out, opcode, payload.len);
     if (copy && payload.len)
         memcpy(out + header, payload.data, payload.len);
