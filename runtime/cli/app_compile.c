@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
@@ -89,13 +90,25 @@ static int add_words(compilation *c)
     return EVP_DigestUpdate(c->digest, built_for, (size_t)n + 1) ? 0 : UV_ENOMEM;
 }
 
+/* With the clock held still (for compilers that know the variable): a source that uses __TIME__
+ * would else have another key at each start, and the cache one more object. */
+static int preprocess(compilation *c, int out, int err)
+{
+    static const char variable[] = "SOURCE_DATE_EPOCH";
+    bool ours = !getenv(variable) && setenv(variable, "0", 0) == 0;
+    int status = redd__compiler_preprocess(&c->compiler, c->input, out, err);
+    if (ours)
+        (void)unsetenv(variable);
+    return status;
+}
+
 /* Adds what the compiler prints in one of its runs. What it says on stderr meanwhile is shown only
  * when it fails: warnings come again when it compiles. */
 static int add_output(compilation *c, int out, int err, redd__sentence *why)
 {
     int status = redd__compiler_version(&c->compiler, out, err);
     if (status == 0)
-        status = redd__compiler_preprocess(&c->compiler, c->input, out, err);
+        status = preprocess(c, out, err);
     if (status != 0) {
         (void)drain(err, NULL);
         return refuse_status(c, status, why);

@@ -105,6 +105,15 @@ class Cache(AppCase):
         self.assertEqual(self.compilations(), 2)
         self.assertIn("-DTEXT_UNUSED", self.log.read_text())
 
+    def test_the_time_of_day_is_no_reason_to_compile_anew(self):
+        self.app.write_text(HELLO.replace("TEXT)", '__DATE__ " " __TIME__)'))
+        first = self.answer("app.c")
+        self.assertIn(str(time.localtime().tm_year), first, "the time is the true one")
+        while time.strftime("%H:%M:%S") in first:
+            time.sleep(0.01)  # until the clock shows another second: the thing that is tested
+        self.assertEqual(self.answer("app.c"), first)
+        self.assertEqual((self.compilations(), len(self.objects())), (1, 1))
+
     def test_a_source_that_changes_while_it_is_compiled(self):
         flag = self.write("change", "")
         script = self.write(
