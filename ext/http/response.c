@@ -377,7 +377,7 @@ int redd__http_write_switch(redd_http_request *req, const char *protocol,
     redd_output_cork(o);
     char *start = redd_output_reserve(o, HEAD_MAX + facts.size + name.len);
     if (!start)
-        return UV_ENOMEM;
+        return output_failed(req);
     char *p = PUT(start, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ");
     p = put(p, name.data, name.len);
     p = PUT(p, "\r\n");

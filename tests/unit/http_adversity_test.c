@@ -309,6 +309,62 @@ static void test_write_on_a_failed_output(void **state)
     }
 }
 
+/** What a handler does with a request whose connection can no longer answer. */
+typedef enum act { DO_NOTHING, DO_RESPOND, DO_START, DO_UPGRADE, ACTS } act;
+
+typedef struct orphan {
+    redd_http_request *held[2];
+    unsigned requests;
+    act act;
+    int rc;
+} orphan;
+
+static void act_on_third(redd_http_request *req, void *user)
+{
+    orphan *o = user;
+    redd_http_upgraded up;
+    if (o->requests < 2)
+        o->held[o->requests] = redd_http_request_ref(req);
+    else if (o->act == DO_RESPOND)
+        o->rc = redd_http_respond_text(req, 200, "ok");
+    else if (o->act == DO_START)
+        o->rc = redd_http_start(req, 200, NULL, 0, -1);
+    else if (o->act == DO_UPGRADE)
+        o->rc = redd_http_upgrade(req, "x", NULL, 0, &up);
+    o->requests++;
+}
+
+/** The first connection's response fails when the second one needs the cork; a request of the first
+ * is still in hand then. */
+static void test_a_request_behind_a_failed_output(void **state)
+{
+    (void)state;
+    for (int i = DO_NOTHING; i < ACTS; i++) {
+        bed b;
+        client c[2];
+        orphan o = {.act = (act)i, .rc = REDD_ECLOSED};
+        bed_begin(&b, act_on_third, &o);
+        for (size_t n = 0; n < 2; n++) {
+            client_open(&b, &c[n]);
+            client_text(&c[n], n == 0 ? GET UPGRADE : GET);
+        }
+        assert_int_equal(o.requests, 2);
+        client_go(&c[0], false);
+        for (size_t n = 0; n < 2; n++) {
+            assert_int_equal(redd_http_respond_text(o.held[n], 200, "ok"), 0);
+            redd_http_request_unref(o.held[n]);
+        }
+        bed_settle(&b);
+        assert_int_equal(o.requests, 3);
+        assert_int_equal(o.rc, REDD_ECLOSED);
+        assert_int_equal(b.warnings, 0);
+        assert_int_equal(redd_http_server_connections(b.server), 1);
+        for (size_t n = 0; n < 2; n++)
+            client_close(&c[n]);
+        bed_end(&b);
+    }
+}
+
 /* --- ends --- */
 
 enum { RING = 3 };
@@ -429,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_upgrade_at_the_write_deadline),
         cmocka_unit_test(test_respond_on_a_failed_output),
         cmocka_unit_test(test_write_on_a_failed_output),
+        cmocka_unit_test(test_a_request_behind_a_failed_output),
         cmocka_unit_test(test_servers_that_close_one_another),
         cmocka_unit_test(test_a_head_that_cannot_be_kept),
         cmocka_unit_test(test_peer_in_the_end_function),
