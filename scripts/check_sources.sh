@@ -29,7 +29,7 @@ search "$(call 'malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|
 for extension in ext/*/; do
     extension=${extension%/}
     search '^\s*#\s*include\s*"' "$extension" |
-        grep -vE "\"($extension/[a-z0-9_]+\.h|runtime/base/list\.h)\"" |
+        grep -vE "\"($extension/([a-z0-9_]+/)?[a-z0-9_]+\.h|runtime/base/list\.h)\"" |
         report "An extension includes public headers (<redd/...>), its own, and runtime/base/list.h."
 done
 

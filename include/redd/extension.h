@@ -17,7 +17,8 @@ typedef enum redd_unit {
     REDD_UNIT_COUNT = 0,
     REDD_UNIT_BYTES,  /* "64k", "16m", "1g": powers of 1,024 */
     REDD_UNIT_MILLIS, /* "250ms", "30s", "2m", "1h"; a bare number is seconds */
-    REDD_UNIT_SWITCH  /* "on", "off" */
+    REDD_UNIT_SWITCH, /* "on", "off" */
+    REDD_UNIT_TEXT    /* of `min` to `max` bytes; the default is "" */
 } redd_unit;
 
 /** A setting of the extension: `redd serve --set http.max_head=64k`. */
@@ -27,6 +28,8 @@ typedef struct redd_option {
     redd_unit unit;
     uint64_t default_value, min, max;
 } redd_option;
+
+typedef struct redd_metric redd_metric; /* <redd/metrics.h> */
 
 /** Source that a guest runs when it binds the extension. */
 typedef struct redd_guest_source {
@@ -48,6 +51,8 @@ struct redd_extension {
     size_t n_options;
     const redd_guest_source *sources;
     size_t n_sources;
+    const redd_metric *metrics;
+    size_t n_metrics;
     /** Once, on the thread that seals the runtime, in the order of dependencies, before any worker.
      */
     int (*init)(redd_runtime *rt, void **shared);

@@ -23,6 +23,11 @@ typedef struct redd_listen_options {
     int backlog;      /* 0: 511 */
     redd_balance balance;
     bool ipv6_only; /* an IPv6 wildcard takes IPv4 too unless set */
+    /** A unix socket in this path instead of host and port: shared by all workers. A socket that
+     *  nobody listens on is replaced; one that is alive is UV_EADDRINUSE, any other file UV_EEXIST.
+     *  Removed at the end, unless it is another one by then. */
+    const char *path;
+    unsigned mode; /* of that path; 0: 0660 */
 } redd_listen_options;
 #define REDD_LISTEN_OPTIONS_INIT                   \
     {                                              \
@@ -35,10 +40,15 @@ typedef struct redd_listen_options {
  * UV_EAI_* as the system says; UV_ENOTSUP for a balance that the system lacks. */
 REDD_API int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options,
                                 redd_listener **out);
+/** Listens on a socket that the process was given (a service manager's, by LISTEN_FDS), shared by
+ * all workers; owns it on success. UV_ENOTSOCK; UV_EINVAL: not a listening stream socket. */
+REDD_API int redd_listener_adopt(redd_runtime *rt, int fd, redd_listener **out);
 /** Closes the sockets. Every acceptor must be closed. NULL is allowed. */
 REDD_API void redd_listener_free(redd_listener *l);
-/** The bound address. Any thread. */
+/** The bound address; of a unix socket the host is "". Any thread. */
 REDD_API void redd_listener_address(const redd_listener *l, redd_address *out);
+/** The path of a unix socket, else "". Any thread. */
+REDD_API const char *redd_listener_path(const redd_listener *l);
 /** What AUTO became. Any thread. */
 REDD_API redd_balance redd_listener_balance(const redd_listener *l);
 

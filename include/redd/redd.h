@@ -3,6 +3,7 @@
 #ifndef REDD_REDD_H
 #define REDD_REDD_H
 
+#include <redd/access_log.h>
 #include <redd/alloc.h>
 #include <redd/api.h>
 #include <redd/app.h>
@@ -13,8 +14,13 @@
 #include <redd/extension.h>
 #include <redd/future.h>
 #include <redd/http.h>
+#include <redd/http_events.h>
+#include <redd/http_form.h>
+#include <redd/http_router.h>
+#include <redd/http_static.h>
 #include <redd/listener.h>
 #include <redd/log.h>
+#include <redd/metrics.h>
 #include <redd/op.h>
 #include <redd/output.h>
 #include <redd/resource.h>

@@ -58,6 +58,8 @@ REDD_API int redd_runtime_set(redd_runtime *rt, const char *name, const char *va
 /** The option's value in its unit (bytes, milliseconds, count, 0 or 1). An undeclared name is a
  *  programming error. Any thread once sealed. */
 REDD_API uint64_t redd_runtime_option(const redd_runtime *rt, const char *name);
+/** As redd_runtime_option, for an option of unit TEXT; valid as long as the runtime. */
+REDD_API const char *redd_runtime_option_text(const redd_runtime *rt, const char *name);
 
 /** Orders the extensions, gives ops their ids and runs every init. Done by run and attach if it was
  *  not done before; afterwards the runtime is immutable. REDD_EDEPENDENCY, REDD_ECYCLE, REDD_ELIMIT

@@ -22,7 +22,7 @@ typedef enum redd_stream_events {
 } redd_stream_events;
 
 typedef struct redd_address {
-    char host[46]; /* numeric, "" when the peer has none */
+    char host[46]; /* numeric, "" when the peer has none, as over a unix socket */
     uint16_t port;
     bool ipv6;
 } redd_address;
@@ -46,6 +46,9 @@ typedef struct redd_stream_vt {
      * where there is one. */
     void (*close)(redd_stream *s, bool reset);
     void (*peer)(const redd_stream *s, redd_address *out);
+    /** Writes up to `length` bytes of a file from `offset` with at most one system call, as write;
+     *  *n = 0: the file ends there. NULL: the stream has no such way. */
+    int (*send_file)(redd_stream *s, int fd, uint64_t offset, size_t length, size_t *n);
 } redd_stream_vt;
 
 /** First member of every concrete stream. `ready` holds the events that are known to be possible;

@@ -62,6 +62,8 @@ static void format_value(redd_unit unit, uint64_t value, char *buf, size_t size)
     static const scale millis[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
     if (unit == REDD_UNIT_SWITCH)
         (void)snprintf(buf, size, "%s", value ? "on" : "off");
+    else if (unit == REDD_UNIT_TEXT)
+        (void)snprintf(buf, size, "none");
     else if (unit == REDD_UNIT_BYTES)
         format_scaled(value, bytes, " bytes", buf, size);
     else if (unit == REDD_UNIT_MILLIS)

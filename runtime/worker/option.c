@@ -38,6 +38,8 @@ bool redd__option_valid(const redd_option *o)
 {
     if (o->unit == REDD_UNIT_SWITCH)
         return o->default_value <= 1;
+    if (o->unit == REDD_UNIT_TEXT)
+        return o->default_value == 0;
     return (size_t)o->unit < sizeof(units) / sizeof(units[0]) && in_range(o, o->default_value);
 }
 
@@ -81,7 +83,11 @@ int redd__option_parse(const redd_option *o, const char *text, uint64_t *out)
         return 0;
     }
     uint64_t n;
-    if (!parse_number(&units[o->unit], text, &n) || !in_range(o, n))
+    if (o->unit == REDD_UNIT_TEXT)
+        n = strlen(text);
+    else if (!parse_number(&units[o->unit], text, &n))
+        return REDD_EVALUE;
+    if (!in_range(o, n))
         return REDD_EVALUE;
     *out = n;
     return 0;
@@ -101,6 +107,11 @@ void redd__option_expected(const redd_option *o, char *buf, size_t size)
 {
     if (o->unit == REDD_UNIT_SWITCH) {
         (void)snprintf(buf, size, "on or off");
+        return;
+    }
+    if (o->unit == REDD_UNIT_TEXT) {
+        (void)snprintf(buf, size, "a text of %llu to %llu bytes", (unsigned long long)o->min,
+                       (unsigned long long)o->max);
         return;
     }
     const unit *u = &units[o->unit];

@@ -190,6 +190,13 @@ uint64_t redd_runtime_option(const redd_runtime *rt, const char *name)
     return s->value;
 }
 
+const char *redd_runtime_option_text(const redd_runtime *rt, const char *name)
+{
+    const redd__setting *setting = redd__settings_find(&rt->settings, name);
+    assert(setting);
+    return setting->text ? setting->text : "";
+}
+
 const char *redd_runtime_message(const redd_runtime *rt)
 {
     return rt->message.text;

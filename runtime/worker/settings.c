@@ -4,8 +4,17 @@
 #include <string.h>
 #include <uv.h>
 
+static void drop_text(const redd__settings *s, redd__setting *setting)
+{
+    if (setting->text)
+        redd_free(s->alloc, setting->text, strlen(setting->text) + 1);
+    setting->text = NULL;
+}
+
 void redd__settings_fini(redd__settings *s)
 {
+    for (size_t i = 0; i < s->n; i++)
+        drop_text(s, &s->items[i]);
     redd_free(s->alloc, s->items, s->n * sizeof(*s->items));
     s->items = NULL;
     s->n = 0;
@@ -22,7 +31,7 @@ int redd__settings_declare(redd__settings *s, const redd_extension *extension)
         return UV_ENOMEM;
     for (size_t i = 0; i < extension->n_options; i++) {
         const redd_option *o = &extension->options[i];
-        items[s->n + i] = (redd__setting){o, extension, o->default_value};
+        items[s->n + i] = (redd__setting){o, extension, o->default_value, NULL};
     }
     s->items = items;
     s->n = n;
@@ -37,13 +46,30 @@ redd__setting *redd__settings_find(const redd__settings *s, const char *name)
     return NULL;
 }
 
+static int keep_text(const redd__settings *s, redd__setting *setting, const char *value)
+{
+    size_t size = strlen(value) + 1;
+    char *copy = redd_alloc(s->alloc, size);
+    if (!copy)
+        return UV_ENOMEM;
+    memcpy(copy, value, size);
+    drop_text(s, setting);
+    setting->text = copy;
+    return 0;
+}
+
 int redd__settings_set(redd__settings *s, const char *name, const char *value, redd__message *m)
 {
     redd__setting *setting = redd__settings_find(s, name);
     if (!setting)
         return redd__message_fail(m, REDD_EOPTION, "there is no option \"%s\"", name);
-    if (redd__option_parse(setting->option, value, &setting->value) == 0)
+    uint64_t parsed;
+    if (redd__option_parse(setting->option, value, &parsed) == 0) {
+        if (setting->option->unit == REDD_UNIT_TEXT && keep_text(s, setting, value))
+            return redd__message_fail(m, UV_ENOMEM, "option \"%s\": out of memory", name);
+        setting->value = parsed;
         return 0;
+    }
     char expected[128];
     redd__option_expected(setting->option, expected, sizeof(expected));
     return redd__message_fail(m, REDD_EVALUE, "option \"%s\" cannot be \"%s\": expected %s", name,
