@@ -3,6 +3,7 @@
  * lines, an empty field name, an empty Transfer-Encoding, several spaces, any target for any
  * method), so every byte of the head is accounted for here once more, the same with every version
  * of llhttp. */
+#include "ext/http/authority.h"
 #include "ext/http/connection.h"
 
 #include <llhttp.h>
@@ -131,52 +132,6 @@ static void note_field(head *h, redd_slice name, redd_slice value)
     }
 }
 
-/* What a registered name or an IPv4 address may have (RFC 3986 3.2.2), one bit per byte. */
-static const uint32_t host_chars[8] = {0, 0x2bff6ff2, 0x87fffffe, 0x47fffffe, 0, 0, 0, 0};
-
-static bool is_host_char(char c)
-{
-    unsigned char ch = (unsigned char)c;
-    return host_chars[ch >> 5] >> (ch & 31) & 1;
-}
-
-static bool is_literal_char(char c)
-{
-    return c != '\0' && strchr("0123456789abcdefABCDEFvV:.", c) != NULL;
-}
-
-/* Length of the uri-host that `s` begins with, 0 for none. */
-static size_t host_length(redd_slice s)
-{
-    size_t n = 0;
-    if (s.len > 0 && s.data[0] == '[') {
-        for (n = 1; n < s.len && is_literal_char(s.data[n]); n++)
-            ;
-        return n > 1 && n < s.len && s.data[n] == ']' ? n + 1 : 0;
-    }
-    while (n < s.len && is_host_char(s.data[n]))
-        n++;
-    return n;
-}
-
-/* uri-host [":" port] (RFC 9110 7.2). */
-static bool is_authority(redd_slice s)
-{
-    size_t i = host_length(s);
-    if (i == 0 || i == s.len)
-        return i > 0;
-    if (s.data[i++] != ':')
-        return false;
-    unsigned port = 0;
-    for (; i < s.len; i++) {
-        unsigned digit = (unsigned)(s.data[i] - '0');
-        port = port * 10 + digit;
-        if (digit > 9 || port > 65535)
-            return false;
-    }
-    return true;
-}
-
 static void set_host(redd_http_request *req, redd_slice host)
 {
     req->host_off = (uint32_t)(host.data - req->head);
@@ -200,7 +155,7 @@ static unsigned check_absolute_target(head *h, redd_slice target)
     while (end < target.len && target.data[end] != '/' && target.data[end] != '?')
         end++;
     redd_slice authority = redd_slice_of(target.data + scheme, end - scheme);
-    if (!is_authority(authority))
+    if (!redd__http_is_authority(authority))
         return 400;
     set_host(h->req, authority);
     return 0;
@@ -227,7 +182,7 @@ static unsigned check_host(head *h)
         return 400;
     if (h->n_hosts == 0)
         return 0;
-    if (!is_authority(h->host))
+    if (!redd__http_is_authority(h->host))
         return 400;
     if (h->req->host_len == 0)
         set_host(h->req, h->host);

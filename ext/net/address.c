@@ -36,6 +36,7 @@ void redd__address_from(const struct sockaddr_storage *name, redd_address *out)
         from_ipv4(&in->sin_addr, in->sin_port, out);
     else if (name->ss_family == AF_INET6)
         from_ipv6((const struct sockaddr_in6 *)name, out);
+    out->local = name->ss_family == AF_UNIX;
 }
 
 /** getaddrinfo's numbers differ between systems; libuv's do not. */

@@ -25,6 +25,7 @@ typedef struct redd_address {
     char host[46]; /* numeric, "" when the peer has none, as over a unix socket */
     uint16_t port;
     bool ipv6;
+    bool local; /* a unix socket's: no network lies between */
 } redd_address;
 
 /** Every function runs on the stream's worker; none blocks. */

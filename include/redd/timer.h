@@ -40,6 +40,8 @@ static inline bool redd_timer_active(const redd_timer *t)
 REDD_API uint64_t redd_timers_now(const redd_timers *timers);
 /** Seconds since 1970 of the worker's clock. */
 REDD_API int64_t redd_timers_unix_time(const redd_timers *timers);
+/** The same in milliseconds. */
+REDD_API int64_t redd_timers_unix_ms(const redd_timers *timers);
 
 /** A future that is ready (undefined) after `ms`. UV_ENOMEM. */
 REDD_API int redd_sleep_new(redd_timers *timers, uint64_t ms, redd_future **out);

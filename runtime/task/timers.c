@@ -264,3 +264,13 @@ int64_t redd_timers_unix_time(const redd_timers *timers)
         return (int64_t)time(NULL); /* no system call: the kernel keeps it in a shared page */
     return c->unix_base + (int64_t)((c->now - REDD__CLOCK_START) / 1000);
 }
+
+int64_t redd_timers_unix_ms(const redd_timers *timers)
+{
+    const redd_clock *c = timers->clock;
+    if (c)
+        return c->unix_base * 1000 + (int64_t)(c->now - REDD__CLOCK_START);
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now); /* no system call either */
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

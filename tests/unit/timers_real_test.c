@@ -103,6 +103,8 @@ static void real_unix_time_is_the_wall_clock(void **state)
     assert_int_equal(uv_gettimeofday(&now), 0);
     int64_t difference = redd_timers_unix_time(timers) - now.tv_sec;
     assert_true(difference >= -1 && difference <= 5);
+    int64_t ms = redd_timers_unix_ms(timers) - (now.tv_sec * 1000 + now.tv_usec / 1000);
+    assert_true(ms >= 0 && ms <= 5000);
 }
 
 static void closing_stops_without_a_call(void **state)

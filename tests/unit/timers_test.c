@@ -259,10 +259,13 @@ static void unix_time_follows_the_clock(void **state)
 {
     (void)state;
     assert_int_equal(redd_timers_unix_time(timers), 1700000000);
+    assert_int_equal(redd_timers_unix_ms(timers), 1700000000000);
     redd_clock_advance(the_clock, 999);
     assert_int_equal(redd_timers_unix_time(timers), 1700000000);
+    assert_int_equal(redd_timers_unix_ms(timers), 1700000000999);
     redd_clock_advance(the_clock, 1);
     assert_int_equal(redd_timers_unix_time(timers), 1700000001);
+    assert_int_equal(redd_timers_unix_ms(timers), 1700000001000);
     redd_clock_advance(the_clock, 86400000);
     assert_int_equal(redd_timers_unix_time(timers), 1700086401);
 }
