@@ -8,7 +8,7 @@ static const uint32_t token_chars[8] = {
     0, 0x03ff6cfa, 0xc7fffffe, 0x57ffffff, 0, 0, 0, 0,
 };
 
-static bool is_token(redd_slice s)
+bool redd__http_is_token(redd_slice s)
 {
     for (size_t i = 0; i < s.len; i++) {
         unsigned char ch = (unsigned char)s.data[i];
@@ -65,7 +65,7 @@ int redd__http_fields_check(const redd_http_field *fields, size_t n, redd__http_
 {
     *facts = (redd__http_field_facts){.size = 0};
     for (size_t i = 0; i < n; i++) {
-        if (!is_token(fields[i].name) || !redd__http_is_value(fields[i].value) ||
+        if (!redd__http_is_token(fields[i].name) || !redd__http_is_value(fields[i].value) ||
             classify(fields[i], facts))
             return UV_EINVAL;
         facts->size += fields[i].name.len + fields[i].value.len + 4;

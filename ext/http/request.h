@@ -84,6 +84,8 @@ struct redd_http_request {
     redd_http_end_fn end_fn;
     void *end_user;
 
+    const struct redd__http_route *route; /* that the router took */
+
     redd_address peer; /* filled in at the end, for those who hold a reference */
     char inline_head[REDD__HTTP_INLINE_HEAD];
     redd__http_span fields[];

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/http/router/tree.h"
+
+#include "ext/http/router/path.h"
+
+#include <uv.h>
+
+/* --- literals --- */
+
+/* FNV-1a of the decoded bytes. Who sends paths cannot choose what stands in the tree, so nothing is
+ * gained by collisions. */
+static uint32_t hash_of(redd_slice segment)
+{
+    const char *p = segment.data, *end = p + segment.len;
+    uint32_t hash = 2166136261U;
+    while (p < end)
+        hash = (hash ^ (unsigned char)redd__http_next_byte(&p)) * 16777619U;
+    return hash;
+}
+
+static bool node_is(const redd__http_node *n, redd_slice segment, bool escaped)
+{
+    const char *p = segment.data, *end = p + segment.len;
+    if (!escaped)
+        return redd_slice_equal(segment, redd_slice_of(n->text, n->text_len));
+    size_t i = 0;
+    while (p < end && i < n->text_len && redd__http_next_byte(&p) == n->text[i])
+        i++;
+    return p == end && i == n->text_len;
+}
+
+/* The first child whose hash is not smaller. */
+static uint32_t place_of(const redd__http_node *n, uint32_t hash)
+{
+    uint32_t first = 0, count = n->n_children;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool above = n->children[first + half].hash < hash;
+        first += above ? half + 1 : 0;
+        count = above ? count - half - 1 : half;
+    }
+    return first;
+}
+
+static redd__http_node *find_child(const redd__http_node *n, redd_slice segment, bool escaped)
+{
+    if (n->n_children == 0)
+        return NULL;
+    uint32_t hash = hash_of(segment);
+    for (uint32_t i = place_of(n, hash); i < n->n_children && n->children[i].hash == hash; i++)
+        if (node_is(n->children[i].node, segment, escaped))
+            return n->children[i].node;
+    return NULL;
+}
+
+/* --- building --- */
+
+static redd__http_node *node_new(redd__http_tree *t, redd_slice segment)
+{
+    size_t size = sizeof(redd__http_node) + segment.len;
+    redd__http_node *n = redd_alloc_zero(t->alloc, size);
+    if (!n)
+        return NULL;
+    n->size = size;
+    const char *p = segment.data, *end = p + segment.len;
+    while (p < end)
+        n->text[n->text_len++] = redd__http_next_byte(&p);
+    n->older = t->newest;
+    t->newest = n;
+    return n;
+}
+
+static int grow(const redd__http_tree *t, redd__http_node *n)
+{
+    uint32_t room = n->room ? n->room * 2 : 1;
+    void *children = t->alloc->resize(t->alloc, n->children, n->room * sizeof *n->children,
+                                      room * sizeof *n->children);
+    if (!children)
+        return UV_ENOMEM;
+    n->children = children;
+    n->room = room;
+    return 0;
+}
+
+static redd__http_node *take_child(redd__http_tree *t, redd__http_node *n, redd_slice segment)
+{
+    redd__http_node *child = find_child(n, segment, true);
+    if (child)
+        return child;
+    if ((n->n_children == n->room && grow(t, n)) || !(child = node_new(t, segment)))
+        return NULL;
+    uint32_t hash = hash_of(segment), at = place_of(n, hash);
+    memmove(n->children + at + 1, n->children + at, (n->n_children - at) * sizeof *n->children);
+    n->children[at] = (redd__http_child){hash, child};
+    n->n_children++;
+    return child;
+}
+
+static redd__http_node *take_parameter(redd__http_tree *t, redd__http_node *n)
+{
+    if (!n->parameter)
+        n->parameter = node_new(t, redd_slice_of(NULL, 0));
+    return n->parameter;
+}
+
+static int leaf_add(redd__http_leaf *leaf, redd__http_route *route)
+{
+    if (route->method ? (leaf->methods & route->method) != 0 : leaf->any != NULL)
+        return REDD_EDUPLICATE;
+    if (route->method) {
+        leaf->methods |= route->method;
+        route->next = leaf->routes;
+        leaf->routes = route;
+    } else {
+        leaf->any = route;
+    }
+    return 0;
+}
+
+int redd__http_tree_add(redd__http_tree *t, redd__http_route *route)
+{
+    redd__http_node *n = t->root;
+    const char *p = route->pattern, *end = p + route->pattern_len;
+    while (p < end) {
+        redd_slice segment = redd__http_segment(p, end);
+        if (redd__http_is_rest(segment))
+            return leaf_add(&n->rest, route);
+        n = redd__http_is_parameter(segment) ? take_parameter(t, n) : take_child(t, n, segment);
+        if (!n)
+            return UV_ENOMEM;
+        p = segment.data + segment.len;
+    }
+    return leaf_add(&n->end, route);
+}
+
+/* Whether a segment before `until` has this name, too. */
+static bool is_taken(redd_slice pattern, redd_slice name, const char *until)
+{
+    const char *p = pattern.data, *end = p + pattern.len;
+    while (p < until) {
+        redd_slice segment = redd__http_segment(p, end);
+        if (redd__http_is_parameter(segment) &&
+            redd_slice_equal(redd__http_parameter_name(segment), name))
+            return true;
+        p = segment.data + segment.len;
+    }
+    return false;
+}
+
+int redd__http_pattern_check(redd_slice pattern)
+{
+    const char *p = pattern.data, *end = p + pattern.len;
+    unsigned n = 0;
+    if (pattern.len == 0 || *p != '/' || !redd__http_escapes_are_valid(pattern))
+        return UV_EINVAL;
+    while (p < end) {
+        redd_slice segment = redd__http_segment(p, end), name = {NULL, 0};
+        bool rest = redd__http_is_rest(segment);
+        const char *slash = p;
+        p = segment.data + segment.len;
+        if (++n > REDD__HTTP_MAX_SEGMENTS || (rest && p < end))
+            return UV_EINVAL;
+        if (rest || redd__http_is_parameter(segment))
+            name = redd__http_parameter_name(segment);
+        if (name.data && (name.len == 0 || is_taken(pattern, name, slash)))
+            return UV_EINVAL;
+    }
+    return 0;
+}
+
+int redd__http_tree_init(redd__http_tree *t, const redd_allocator *a)
+{
+    t->alloc = a;
+    t->newest = NULL;
+    t->root = node_new(t, redd_slice_of(NULL, 0));
+    return t->root ? 0 : UV_ENOMEM;
+}
+
+static void route_free(const redd__http_tree *t, redd__http_route *route)
+{
+    if (route)
+        redd_free(t->alloc, route, redd__http_route_size(route->pattern_len));
+}
+
+static void leaf_free(const redd__http_tree *t, redd__http_leaf *leaf)
+{
+    redd__http_route *next;
+    for (redd__http_route *r = leaf->routes; r; r = next) {
+        next = r->next;
+        route_free(t, r);
+    }
+    route_free(t, leaf->any);
+}
+
+void redd__http_tree_fini(redd__http_tree *t)
+{
+    redd__http_node *older;
+    for (redd__http_node *n = t->newest; n; n = older) {
+        older = n->older;
+        leaf_free(t, &n->end);
+        leaf_free(t, &n->rest);
+        redd_free(t->alloc, n->children, n->room * sizeof *n->children);
+        redd_free(t->alloc, n, n->size);
+    }
+}
+
+/* --- looking up --- */
+
+static const redd__http_route *pick(const redd__http_leaf *leaf, redd__http_search *s)
+{
+    uint64_t method = leaf->methods & s->method;
+    if (!method)
+        method = leaf->methods & s->instead;
+    if (!method) {
+        s->allowed |= leaf->methods;
+        return leaf->any;
+    }
+    const redd__http_route *r = leaf->routes;
+    while (r->method != method)
+        r = r->next;
+    return r;
+}
+
+static const redd__http_route *descend(const redd__http_node *n, const char *p,
+                                       redd__http_search *s)
+{
+    if (p == s->end)
+        return pick(&n->end, s);
+    redd_slice segment = redd__http_segment(p, s->end);
+    const char *behind = segment.data + segment.len;
+    const redd__http_node *child = find_child(n, segment, s->escaped);
+    const redd__http_route *found = child ? descend(child, behind, s) : NULL;
+    if (!found && n->parameter && segment.len > 0)
+        found = descend(n->parameter, behind, s);
+    return found ? found : pick(&n->rest, s);
+}
+
+const redd__http_route *redd__http_tree_find(const redd__http_tree *t, const char *path,
+                                             redd__http_search *s)
+{
+    return descend(t->root, path, s);
+}
