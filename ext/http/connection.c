@@ -57,6 +57,8 @@ static void run(redd__http_connection *c)
     redd_output_cork(&c->output);
     if (c->stream->ready & REDD_STREAM_RESET)
         redd__http_connection_lose(c, UV_ECONNRESET);
+    if ((c->stream->ready & REDD_STREAM_HANGUP) && redd__http_hangup_watch(c->request))
+        redd__http_watch_hangup(c->request);
     redd__http_advance(c);
     if (redd__http_wants_input(c))
         redd__http_input_read(c);
@@ -83,12 +85,14 @@ static bool can_go_on(redd__http_connection *c)
 }
 
 /* A peer that only ended its sending side is still waiting for its response: while nothing is read
- * a hangup is of no interest. */
+ * a hangup is of no interest, but to who watches for it. */
 static void set_interest(redd__http_connection *c)
 {
     unsigned events = redd__http_wants_input(c) ? REDD_STREAM_READ : 0;
     if (redd_output_queued(&c->output) > 0)
         events |= REDD_STREAM_WRITE;
+    if (redd__http_hangup_watch(c->request))
+        events |= REDD_STREAM_HANGUP;
     redd_stream_interest(c->stream, events);
 }
 

@@ -85,10 +85,39 @@ void redd__http_request_end(redd_http_request *req, int status)
     req->end_fn = NULL;
     if (read_fn)
         read_fn(req, status ? status : UV_ECANCELED, redd_slice_of(NULL, 0), true, req->read_user);
+    for (redd__http_watch *w; (w = req->watches);) {
+        req->watches = w->next;
+        w->end(w, status);
+    }
     if (end_fn)
         end_fn(req, status, req->end_user);
     redd_buffer_release(&req->body);
     redd_http_request_unref(req);
+}
+
+/* --- watches --- */
+
+void redd__http_watch_add(redd_http_request *req, redd__http_watch *w)
+{
+    w->next = req->watches;
+    req->watches = w;
+}
+
+void redd__http_watch_remove(redd_http_request *req, redd__http_watch *w)
+{
+    for (redd__http_watch **slot = &req->watches; *slot; slot = &(*slot)->next)
+        if (*slot == w) {
+            *slot = w->next;
+            return;
+        }
+}
+
+void redd__http_watch_hangup(redd_http_request *req)
+{
+    redd__http_watch *w = redd__http_hangup_watch(req);
+    void (*hangup)(redd__http_watch *) = w->hangup;
+    w->hangup = NULL;
+    hangup(w);
 }
 
 void redd_http_on_drain(redd_http_request *req, redd_http_event_fn fn, void *user)

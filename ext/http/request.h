@@ -34,6 +34,15 @@ typedef enum redd__http_read_mode {
 /** Bytes of a chunked body that may be neither data nor framing: chunk extensions and trailers. */
 #define REDD__HTTP_MAX_OVERHEAD (16U << 10)
 
+/** What works for a request beside its handler, in the worker's own memory: told before the end
+ *  function of the request's end. */
+typedef struct redd__http_watch redd__http_watch;
+struct redd__http_watch {
+    redd__http_watch *next;
+    void (*end)(redd__http_watch *w, int status); /* the watch is off by then */
+    void (*hangup)(redd__http_watch *w); /* the peer sends no more; told once, NULL from then on */
+};
+
 /** Head bytes that a request stores without an allocation when it outlives the read buffer. */
 #define REDD__HTTP_INLINE_HEAD 512
 
@@ -85,6 +94,7 @@ struct redd_http_request {
     void *end_user;
 
     const struct redd__http_route *route; /* that the router took */
+    redd__http_watch *watches;
 
     redd_address peer; /* filled in at the end, for those who hold a reference */
     char inline_head[REDD__HTTP_INLINE_HEAD];
@@ -99,8 +109,24 @@ int redd__http_request_retain(redd_http_request *req);
 void redd__http_request_end(redd_http_request *req, int status);
 /** Frees a request that has ended and has no references left. */
 void redd__http_request_settle(redd_http_request *req);
+/** Before the end of the request. */
+void redd__http_watch_add(redd_http_request *req, redd__http_watch *w);
+/** Does nothing for a watch that is off. */
+void redd__http_watch_remove(redd_http_request *req, redd__http_watch *w);
+/** The peer has ended its side, which is no reason yet to end the request: tells the one that wants
+ *  to know (redd__http_hangup_watch). */
+void redd__http_watch_hangup(redd_http_request *req);
 /** True when somebody holds the request or will be called with it. */
 bool redd__http_request_expected(const redd_http_request *req);
+
+/** A watch that is to be told when the peer ends its side, or NULL. */
+static inline redd__http_watch *redd__http_hangup_watch(const redd_http_request *req)
+{
+    redd__http_watch *w = req ? req->watches : NULL;
+    while (w && !w->hangup)
+        w = w->next;
+    return w;
+}
 
 static inline redd_slice redd__http_name(const redd_http_request *req, size_t i)
 {

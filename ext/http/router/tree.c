@@ -5,28 +5,33 @@
 
 #include <uv.h>
 
+/* Up to so many children are compared one by one: their lengths alone tell most apart. */
+#define FEW 4
+
 /* --- literals --- */
 
 /* FNV-1a of the decoded bytes. Who sends paths cannot choose what stands in the tree, so nothing is
  * gained by collisions. */
-static uint32_t hash_of(redd_slice segment)
+static uint32_t hash_of(redd_slice segment, bool escaped)
 {
     const char *p = segment.data, *end = p + segment.len;
     uint32_t hash = 2166136261U;
+    while (!escaped && p < end)
+        hash = (hash ^ (unsigned char)*p++) * 16777619U;
     while (p < end)
         hash = (hash ^ (unsigned char)redd__http_next_byte(&p)) * 16777619U;
     return hash;
 }
 
-static bool node_is(const redd__http_node *n, redd_slice segment, bool escaped)
+static bool child_is(const redd__http_child *c, redd_slice segment, bool escaped)
 {
     const char *p = segment.data, *end = p + segment.len;
     if (!escaped)
-        return redd_slice_equal(segment, redd_slice_of(n->text, n->text_len));
+        return c->text_len == segment.len && memcmp(c->node->text, p, segment.len) == 0;
     size_t i = 0;
-    while (p < end && i < n->text_len && redd__http_next_byte(&p) == n->text[i])
+    while (p < end && i < c->text_len && redd__http_next_byte(&p) == c->node->text[i])
         i++;
-    return p == end && i == n->text_len;
+    return p == end && i == c->text_len;
 }
 
 /* The first child whose hash is not smaller. */
@@ -44,12 +49,16 @@ static uint32_t place_of(const redd__http_node *n, uint32_t hash)
 
 static redd__http_node *find_child(const redd__http_node *n, redd_slice segment, bool escaped)
 {
-    if (n->n_children == 0)
-        return NULL;
-    uint32_t hash = hash_of(segment);
-    for (uint32_t i = place_of(n, hash); i < n->n_children && n->children[i].hash == hash; i++)
-        if (node_is(n->children[i].node, segment, escaped))
-            return n->children[i].node;
+    const redd__http_child *c = n->children, *end = c + n->n_children;
+    if (n->n_children <= FEW) {
+        while (c < end && !child_is(c, segment, escaped))
+            c++;
+        return c < end ? c->node : NULL;
+    }
+    uint32_t hash = hash_of(segment, escaped);
+    for (c += place_of(n, hash); c < end && c->hash == hash; c++)
+        if (child_is(c, segment, escaped))
+            return c->node;
     return NULL;
 }
 
@@ -62,9 +71,6 @@ static redd__http_node *node_new(redd__http_tree *t, redd_slice segment)
     if (!n)
         return NULL;
     n->size = size;
-    const char *p = segment.data, *end = p + segment.len;
-    while (p < end)
-        n->text[n->text_len++] = redd__http_next_byte(&p);
     n->older = t->newest;
     t->newest = n;
     return n;
@@ -89,9 +95,12 @@ static redd__http_node *take_child(redd__http_tree *t, redd__http_node *n, redd_
         return child;
     if ((n->n_children == n->room && grow(t, n)) || !(child = node_new(t, segment)))
         return NULL;
-    uint32_t hash = hash_of(segment), at = place_of(n, hash);
+    const char *p = segment.data, *end = p + segment.len;
+    uint32_t hash = hash_of(segment, true), at = place_of(n, hash), len = 0;
+    while (p < end)
+        child->text[len++] = redd__http_next_byte(&p);
     memmove(n->children + at + 1, n->children + at, (n->n_children - at) * sizeof *n->children);
-    n->children[at] = (redd__http_child){hash, child};
+    n->children[at] = (redd__http_child){hash, len, child};
     n->n_children++;
     return child;
 }

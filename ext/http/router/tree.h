@@ -34,7 +34,7 @@ typedef struct redd__http_leaf {
 } redd__http_leaf;
 
 typedef struct redd__http_child {
-    uint32_t hash;
+    uint32_t hash, text_len;
     redd__http_node *node;
 } redd__http_child;
 
@@ -45,9 +45,8 @@ struct redd__http_node {
     redd__http_node *parameter;
     redd__http_child *children; /* by hash; of literal segments */
     uint32_t n_children, room;
-    size_t size; /* of the node */
-    size_t text_len;
-    char text[]; /* a literal, decoded */
+    size_t size;
+    char text[]; /* the literal that it is for, decoded */
 };
 
 typedef struct redd__http_tree {
