@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/connection.h"
-#include "ext/http/ops.h"
+#include "ext/http/ops/ops.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One piece of a request's body as a future. */
-#include "ext/http/ops.h"
+#include "ext/http/ops/ops.h"
+#include "ext/http/ops/request.h"
 #include "ext/http/request.h"
 
 #include <uv.h>
@@ -70,8 +71,7 @@ static void body_drop(redd_future *f)
 
 static const redd_future_vt body_vt = {"http.read_request_body", body_poll, body_drop};
 
-int redd__http_op_read_body(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
-                            redd_future **pending)
+REDD__HTTP_OP(read_body)
 {
     redd__http_state *st = state;
     redd_http_request *req;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A server as a resource: its requests queue up until the guest asks for the next. */
-#include "ext/http/ops.h"
-#include "ext/http/request.h"
+#include "ext/http/ops/ops.h"
+#include "ext/http/ops/request.h"
+
+#include "runtime/base/list.h"
 
 #include <uv.h>
 
@@ -15,10 +17,11 @@ typedef struct waiting {
 typedef struct server_resource server_resource;
 struct server_resource {
     redd_resource resource;
-    redd__http_state *state;
+    const redd_allocator *alloc;
     redd_listener *listener;
     redd_http_server *server;
     redd__list queue;
+    redd__list waits;
     redd_waker *waker; /* of the one next_request in work */
     bool asked;
     bool closed;
@@ -28,6 +31,14 @@ typedef struct next_request {
     redd_future future;
     server_resource *server;
 } next_request;
+
+/* Somebody waits for the end of the server. */
+typedef struct end_wait {
+    redd_future future;
+    redd__list link; /* of server->waits, while it is not over */
+    server_resource *server;
+    redd_waker *waker;
+} end_wait;
 
 static server_resource *of_resource(redd_resource *r)
 {
@@ -41,7 +52,7 @@ static void drop_waiting(server_resource *s, waiting *w, unsigned status)
     if (status)
         (void)redd_http_respond(w->req, status, NULL, 0, redd_slice_of(NULL, 0));
     redd_http_request_unref(w->req);
-    redd_free(s->state->alloc, w, sizeof *w);
+    redd_free(s->alloc, w, sizeof *w);
 }
 
 static void server_close(redd_resource *r)
@@ -55,6 +66,12 @@ static void server_close(redd_resource *r)
         redd_http_server_close(s->server, REDD_STOP_GRACEFUL);
 }
 
+static void wake_waits(server_resource *s)
+{
+    for (redd__list *l = s->waits.next; l != &s->waits; l = l->next)
+        redd_waker_fire(&REDD__LIST_ITEM(l, end_wait, link)->waker);
+}
+
 /* The server still had its acceptor and its connections, which name the resource. */
 static void on_server_end(void *user)
 {
@@ -62,6 +79,7 @@ static void on_server_end(void *user)
     s->server = NULL;
     s->closed = true;
     redd_waker_fire(&s->waker); /* no further request will come */
+    wake_waits(s);
     redd_resource_unref(&s->resource);
 }
 
@@ -69,7 +87,7 @@ static void server_free(redd_resource *r)
 {
     server_resource *s = of_resource(r);
     redd_listener_free(s->listener);
-    redd_free(s->state->alloc, s, sizeof *s);
+    redd_free(s->alloc, s, sizeof *s);
 }
 
 static const redd_resource_vt server_vt = {"httpServer", server_close, server_free};
@@ -86,9 +104,9 @@ static void on_gone(redd_http_request *req, int status, void *user)
 static void on_request(redd_http_request *req, void *user)
 {
     server_resource *s = user;
-    waiting *w = redd_alloc(s->state->alloc, sizeof *w);
+    waiting *w = redd_alloc(s->alloc, sizeof *w);
     if (!w || s->closed) {
-        redd_free(s->state->alloc, w, sizeof *w);
+        redd_free(s->alloc, w, sizeof *w);
         (void)redd_http_respond(req, 503, NULL, 0, redd_slice_of(NULL, 0));
         return;
     }
@@ -101,13 +119,9 @@ static void on_request(redd_http_request *req, void *user)
 
 /* The acceptor closes with its task, later than the resource: the listener goes with the worker's
  * last reference. */
-static int bind_and_serve(redd_worker *w, server_resource *s, const char *host, uint16_t port)
+static int bind_and_serve(redd_worker *w, server_resource *s, const redd_listen_options *options)
 {
-    redd_listen_options options = REDD_LISTEN_OPTIONS_INIT;
-    options.host = host;
-    options.port = port;
-    options.balance = REDD_BALANCE_SHARED;
-    int rc = redd_listener_bind(redd_worker_runtime(w), &options, &s->listener);
+    int rc = redd_listener_bind(redd_worker_runtime(w), options, &s->listener);
     if (rc == 0)
         rc = redd_http_serve(w, s->listener, NULL, on_request, s, &s->server);
     if (rc == 0) {
@@ -117,25 +131,18 @@ static int bind_and_serve(redd_worker *w, server_resource *s, const char *host, 
     return rc;
 }
 
-int redd__http_op_serve(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
-                        redd_future **pending)
+static int serve(redd_worker *w, const redd_listen_options *options, redd_value *out)
 {
-    redd__http_state *st = state;
-    redd_slice host = redd_bytes_slice(argv[0].as.bytes);
-    char text[256];
-    (void)pending;
-    if (argv[1].as.u32 > UINT16_MAX || host.len >= sizeof text || memchr(host.data, 0, host.len))
-        return UV_EINVAL;
-    memcpy(text, host.data, host.len);
-    text[host.len] = '\0';
-    server_resource *s = redd_alloc_zero(st->alloc, sizeof *s);
+    const redd_allocator *a = redd_worker_allocator(w);
+    server_resource *s = redd_alloc_zero(a, sizeof *s);
     if (!s)
         return UV_ENOMEM;
     redd_resource_init(&s->resource, &server_vt);
-    s->state = st;
+    s->alloc = a;
     redd__list_init(&s->queue);
-    int rc = bind_and_serve(w, s, text, (uint16_t)argv[1].as.u32);
+    redd__list_init(&s->waits);
     redd_rid rid = 0;
+    int rc = bind_and_serve(w, s, options);
     if (rc == 0)
         rc = redd_resource_add(w, &s->resource, &rid);
     if (rc) {
@@ -148,6 +155,20 @@ int redd__http_op_serve(redd_worker *w, void *state, const redd_value *argv, red
     return 0;
 }
 
+REDD__HTTP_OP(serve)
+{
+    char host[256];
+    (void)state, (void)pending;
+    int rc = redd__http_terminated(&argv[0], host, sizeof host);
+    if (rc || argv[1].as.u32 > UINT16_MAX)
+        return rc ? rc : UV_EINVAL;
+    redd_listen_options options = REDD_LISTEN_OPTIONS_INIT;
+    options.host = host;
+    options.port = (uint16_t)argv[1].as.u32;
+    options.balance = REDD_BALANCE_SHARED;
+    return serve(w, &options, out);
+}
+
 static int get_server(redd_worker *w, const redd_value *arg, server_resource **out)
 {
     redd_resource *r = NULL;
@@ -156,8 +177,7 @@ static int get_server(redd_worker *w, const redd_value *arg, server_resource **o
     return rc;
 }
 
-int redd__http_op_server_port(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
-                              redd_future **pending)
+REDD__HTTP_OP(server_port)
 {
     server_resource *s;
     redd_address address;
@@ -201,16 +221,15 @@ static void next_drop(redd_future *f)
     server_resource *s = n->server;
     s->asked = false;
     redd_waker_keep(&s->waker, NULL);
-    redd_free(s->state->alloc, n, sizeof *n);
+    redd_free(s->alloc, n, sizeof *n);
     redd_resource_unref(&s->resource);
 }
 
 static const redd_future_vt next_vt = {"http.next_request", next_poll, next_drop};
 
-int redd__http_op_next_request(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
-                               redd_future **pending)
+REDD__HTTP_OP(next_request)
 {
-    redd__http_state *st = state;
+    (void)state;
     server_resource *s;
     int rc = get_server(w, &argv[0], &s);
     if (rc)
@@ -221,7 +240,7 @@ int redd__http_op_next_request(redd_worker *w, void *state, const redd_value *ar
         *out = take_next(s);
         return 0;
     }
-    next_request *n = redd_alloc(st->alloc, sizeof *n);
+    next_request *n = redd_alloc(s->alloc, sizeof *n);
     if (!n)
         return UV_ENOMEM;
     n->future.vt = &next_vt;
@@ -232,13 +251,57 @@ int redd__http_op_next_request(redd_worker *w, void *state, const redd_value *ar
     return 0;
 }
 
-int redd__http_op_close(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
-                        redd_future **pending)
+REDD__HTTP_OP(close)
 {
     server_resource *s;
-    (void)state;
-    (void)out;
-    (void)pending;
+    (void)state, (void)out, (void)pending;
     int rc = get_server(w, &argv[0], &s);
     return rc ? rc : redd_resource_close(w, argv[0].as.rid);
+}
+
+/* --- its end --- */
+
+static end_wait *wait_of(redd_future *f)
+{
+    return REDD__LIST_ITEM(f, end_wait, future);
+}
+
+static redd_poll wait_poll(redd_future *f, redd_waker *waker, redd_value *out)
+{
+    end_wait *e = wait_of(f);
+    (void)out;
+    if (!e->server->server)
+        return REDD_READY;
+    redd_waker_keep(&e->waker, waker);
+    return REDD_PENDING;
+}
+
+static void wait_drop(redd_future *f)
+{
+    end_wait *e = wait_of(f);
+    server_resource *s = e->server;
+    redd__list_remove(&e->link);
+    redd_waker_keep(&e->waker, NULL);
+    redd_free(s->alloc, e, sizeof *e);
+    redd_resource_unref(&s->resource);
+}
+
+static const redd_future_vt wait_vt = {"http.wait", wait_poll, wait_drop};
+
+REDD__HTTP_OP(wait)
+{
+    server_resource *s;
+    (void)state, (void)out;
+    int rc = get_server(w, &argv[0], &s);
+    if (rc || !s->server)
+        return rc;
+    end_wait *e = redd_alloc_zero(s->alloc, sizeof *e);
+    if (!e)
+        return UV_ENOMEM;
+    e->future.vt = &wait_vt;
+    e->server = s;
+    redd__list_append(&s->waits, &e->link);
+    (void)redd_resource_ref(&s->resource);
+    *pending = &e->future;
+    return 0;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/** Ops for guests: a thin layer over the C functions, in plain values. */
+#ifndef REDD_HTTP_OPS_OPS_H
+#define REDD_HTTP_OPS_OPS_H
+
+#include <redd/http.h>
+
+#define REDD__HTTP_N_OPS 20
+extern const redd_op redd__http_ops[REDD__HTTP_N_OPS];
+
+#define REDD__HTTP_OP(name)                                                                        \
+    int redd__http_op_##name(redd_worker *w, void *state, const redd_value *argv, redd_value *out, \
+                             redd_future **pending)
+
+/* --- server.c --- */
+REDD__HTTP_OP(serve);
+REDD__HTTP_OP(server_port);
+REDD__HTTP_OP(next_request);
+REDD__HTTP_OP(close);
+REDD__HTTP_OP(wait);
+
+/* --- request.c --- */
+REDD__HTTP_OP(method);
+REDD__HTTP_OP(url);
+REDD__HTTP_OP(header);
+REDD__HTTP_OP(headers);
+REDD__HTTP_OP(remote_addr);
+
+/* --- body.c --- */
+REDD__HTTP_OP(read_body);
+
+/* --- response.c --- */
+REDD__HTTP_OP(set_header);
+REDD__HTTP_OP(set_headers);
+REDD__HTTP_OP(set_body);
+REDD__HTTP_OP(start);
+
+/* --- router.c --- */
+REDD__HTTP_OP(router_new);
+REDD__HTTP_OP(router_add);
+REDD__HTTP_OP(router_match);
+REDD__HTTP_OP(param);
+
+#endif
