@@ -41,6 +41,16 @@ int redd_http_read_all(redd_http_request *req, size_t max, redd_http_read_fn fn,
     return 0;
 }
 
+int redd_http_set_max_body(redd_http_request *req, uint64_t max)
+{
+    if (!req->conn)
+        return REDD_ECLOSED;
+    if (req->read_fn || req->body_received > 0 || req->last_given)
+        return REDD_ESTATE;
+    req->body_max = max;
+    return 0;
+}
+
 bool redd__http_body_wanted(const redd_http_request *req)
 {
     if (req->read_mode == REDD__HTTP_READ_DISCARD)
