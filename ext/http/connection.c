@@ -72,7 +72,7 @@ static void run(redd__http_connection *c)
     if (c->phase == REDD__HTTP_LINGER)
         linger(c);
     bool idle = c->phase == REDD__HTTP_HEAD && !c->head_begun && !redd_output_blocked(&c->output);
-    if (c->closing && idle)
+    if (c->closing && (idle || c->phase == REDD__HTTP_PROXY))
         c->phase = REDD__HTTP_CLOSED;
 }
 
@@ -165,6 +165,10 @@ int redd__http_connection_new(redd_http_server *server, redd_stream *stream)
     redd__list_append(&server->connections, &c->link);
     server->n_connections++;
     server->refs++;
+    if (server->options.proxy_protocol)
+        redd__http_proxy_begin(c);
+    if (server->logged)
+        (void)redd__http_source_of(c); /* a peer that has gone cannot be asked any more */
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef REDD_HTTP_CONNECTION_H
 #define REDD_HTTP_CONNECTION_H
 
+#include "ext/http/proxy/source.h"
 #include "ext/http/request.h"
 #include "ext/http/server.h"
 
@@ -10,6 +11,7 @@ typedef enum redd__http_phase {
     REDD__HTTP_HEAD = 0, /* between requests, or inside a head */
     REDD__HTTP_REQUEST,  /* a handler has a request */
     REDD__HTTP_LINGER,   /* the last response was given: discard input until the peer closes */
+    REDD__HTTP_PROXY,    /* before everything else: a PROXY header must come */
     REDD__HTTP_CLOSED    /* the next poll ends the task */
 } redd__http_phase;
 
@@ -20,7 +22,8 @@ typedef enum redd__http_wait {
     REDD__HTTP_WAIT_HEAD,
     REDD__HTTP_WAIT_BODY,
     REDD__HTTP_WAIT_WRITE,
-    REDD__HTTP_WAIT_LINGER
+    REDD__HTTP_WAIT_LINGER,
+    REDD__HTTP_WAIT_PROXY
 } redd__http_wait;
 
 struct redd__http_connection {
@@ -60,6 +63,7 @@ struct redd__http_connection {
     bool shut;        /* the sending side was ended */
     bool reset;       /* close by a reset */
     size_t discarded; /* while lingering */
+    redd__http_source source;
     redd_timer timer;
     uint64_t timer_at; /* when the running timer fires */
     uint64_t deadline; /* when `wait` is over; the timer may fire earlier and is then set anew */
@@ -140,6 +144,15 @@ bool redd__http_body_wanted(const redd_http_request *req);
 bool redd__http_body_is_small(const redd_http_request *req);
 /** Parses input into the read in work. Returns false when input is missing. */
 bool redd__http_body_step(redd__http_connection *c);
+
+/* --- proxy/receive.c --- */
+
+/** A new connection of a server with the option proxy_protocol. */
+void redd__http_proxy_begin(redd__http_connection *c);
+/** Takes the header, or closes the connection. Returns false when input is missing. */
+bool redd__http_proxy_step(redd__http_connection *c);
+/** Closes the connection without an answer: nothing of it is HTTP. */
+void redd__http_proxy_refuse(redd__http_connection *c);
 
 /* --- response.c --- */
 

@@ -51,6 +51,9 @@ void redd__http_judge(redd__http_connection *c)
     case REDD__HTTP_WAIT_BODY:
         body_timed_out(c);
         break;
+    case REDD__HTTP_WAIT_PROXY:
+        redd__http_proxy_refuse(c);
+        break;
     case REDD__HTTP_WAIT_IDLE:
     case REDD__HTTP_WAIT_LINGER:
         c->phase = REDD__HTTP_CLOSED;
@@ -69,6 +72,8 @@ static redd__http_wait current_wait(const redd__http_connection *c)
         return REDD__HTTP_WAIT_LINGER;
     if (c->phase == REDD__HTTP_HEAD)
         return c->head_begun ? REDD__HTTP_WAIT_HEAD : REDD__HTTP_WAIT_IDLE;
+    if (c->phase == REDD__HTTP_PROXY)
+        return REDD__HTTP_WAIT_PROXY;
     return redd__http_wants_input(c) ? REDD__HTTP_WAIT_BODY : REDD__HTTP_WAIT_NONE;
 }
 
@@ -77,6 +82,7 @@ static uint64_t wait_ms(const redd__http_connection *c, redd__http_wait wait)
     const redd_http_options *o = &c->server->options;
     switch (wait) {
     case REDD__HTTP_WAIT_HEAD:
+    case REDD__HTTP_WAIT_PROXY:
         return o->head_timeout_ms;
     case REDD__HTTP_WAIT_BODY:
         return o->body_timeout_ms;

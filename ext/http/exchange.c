@@ -164,5 +164,7 @@ void redd__http_advance(redd__http_connection *c)
             moved = finish_step(c) ||
                     (redd__http_body_wanted(c->request) && redd__http_body_step(c)) ||
                     abandon_step(c);
+        else if (c->phase == REDD__HTTP_PROXY)
+            moved = redd__http_proxy_step(c);
     }
 }

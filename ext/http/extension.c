@@ -104,6 +104,19 @@ const char *redd__http_date_line(redd__http_state *st)
     return st->date_line;
 }
 
+/* Options are checked by their form alone when they are set. */
+static int init(redd_runtime *rt, void **shared)
+{
+    redd_http_options o;
+    redd__networks *trusted;
+    (void)shared;
+    read_options(rt, &o);
+    int rc = redd__http_trust_parse(redd_runtime_allocator(rt), redd_runtime_logger(rt), &o,
+                                    &trusted);
+    redd__networks_free(trusted);
+    return rc;
+}
+
 static int worker_init(redd_worker *w, void *shared, void **state)
 {
     (void)shared;
@@ -119,10 +132,16 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     read_options(redd_worker_runtime(w), &st->options);
     redd__http_parse_settings(&st->settings);
     redd__list_init(&st->servers);
+    redd__list_init(&st->log_lanes);
     redd_pool_init(&st->connections, a, sizeof(redd__http_connection), KEEP_OBJECTS);
     redd_pool_init(&st->requests, a,
                    sizeof(redd_http_request) + st->options.max_fields * sizeof(redd__http_span),
                    KEEP_OBJECTS);
+    int rc = redd__http_ids_init(&st->ids);
+    if (rc) {
+        redd_free(a, st, sizeof *st);
+        return rc;
+    }
     *state = st;
     return 0;
 }
@@ -159,6 +178,7 @@ const redd_extension redd_http_extension = {
     .n_ops = REDD__HTTP_N_OPS,
     .options = options,
     .n_options = sizeof options / sizeof *options,
+    .init = init,
     .worker_init = worker_init,
     .worker_stop = worker_stop,
     .worker_fini = worker_fini,

@@ -20,6 +20,8 @@ bool redd__http_wants_input(const redd__http_connection *c)
                c->in_pos == c->in_len;
     case REDD__HTTP_LINGER:
         return c->shut;
+    case REDD__HTTP_PROXY:
+        return true;
     default:
         return false;
     }

@@ -79,6 +79,8 @@ void redd__http_request_end(redd_http_request *req, int status)
     bool seen = req->refs > 1 || end_fn || read_fn;
     if (seen && req->conn->stream) /* an upgrade has taken the stream, and the address */
         redd_stream_peer(req->conn->stream, &req->peer);
+    if (seen)
+        redd__http_origin_keep(req);
     req->conn->request = NULL;
     req->conn = NULL;
     req->read_fn = NULL;

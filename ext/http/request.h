@@ -3,6 +3,7 @@
 #ifndef REDD_HTTP_REQUEST_H
 #define REDD_HTTP_REQUEST_H
 
+#include "ext/http/proxy/origin.h"
 #include "ext/http/state.h"
 
 #include <redd/buffer.h>
@@ -96,8 +97,15 @@ struct redd_http_request {
     const struct redd__http_route *route; /* that the router took */
     redd__http_watch *watches;
 
+    /* proxy/ */
+    bool origin_known;
+    uint8_t id_len;  /* 0: it has none yet */
+    uint32_t id_off; /* of an id that the head holds; 0: it is in `id` */
+
     redd_address peer; /* filled in at the end, for those who hold a reference */
     char inline_head[REDD__HTTP_INLINE_HEAD];
+    redd__http_origin origin; /* once origin_known */
+    char id[REDD__HTTP_ID_LEN];
     redd__http_span fields[];
 };
 
@@ -128,6 +136,13 @@ static inline redd__http_watch *redd__http_hangup_watch(const redd_http_request 
     return w;
 }
 
+/** Bytes of the head; none when it was lost for want of memory. */
+static inline redd_slice redd__http_in_head(const redd_http_request *req, uint32_t off,
+                                            uint32_t len)
+{
+    return off + len <= req->head_len ? redd_slice_of(req->head + off, len)
+                                      : redd_slice_of(NULL, 0);
+}
 static inline redd_slice redd__http_name(const redd_http_request *req, size_t i)
 {
     return redd_slice_of(req->head + req->fields[i].name_off, req->fields[i].name_len);

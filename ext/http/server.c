@@ -15,6 +15,7 @@ void redd__http_server_unref(redd_http_server *s)
     void (*end_fn)(void *) = s->end_fn;
     void *end_user = s->end_user;
     redd__list_remove(&s->link);
+    redd__networks_free(s->trusted);
     redd_free(s->state->alloc, s, sizeof *s);
     if (end_fn)
         end_fn(end_user);
@@ -108,7 +109,9 @@ int redd_http_serve(redd_worker *w, redd_listener *listener, const redd_http_opt
     s->owned = true;
     redd__list_init(&s->connections);
     redd__list_append(&st->servers, &s->link);
-    int rc = listener ? start_accepting(s, listener) : 0;
+    int rc = redd__http_trust_parse(st->alloc, redd_worker_logger(w), &s->options, &s->trusted);
+    if (rc == 0 && listener)
+        rc = start_accepting(s, listener);
     if (rc) {
         redd__http_server_unref(s);
         return rc;

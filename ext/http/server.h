@@ -3,6 +3,7 @@
 #ifndef REDD_HTTP_SERVER_H
 #define REDD_HTTP_SERVER_H
 
+#include "ext/http/proxy/networks.h"
 #include "ext/http/state.h"
 
 struct redd_http_server {
@@ -19,6 +20,8 @@ struct redd_http_server {
     uint32_t refs; /* the owner's, the accepting task's, one per connection */
     bool closing;
     bool owned; /* not closed yet by its owner */
+    bool logged;             /* where connections come from will be asked */
+    redd__networks *trusted; /* of options.trusted */
     void (*end_fn)(void *user);
     void *end_user;
 };

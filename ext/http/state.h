@@ -3,6 +3,7 @@
 #ifndef REDD_HTTP_STATE_H
 #define REDD_HTTP_STATE_H
 
+#include "ext/http/proxy/id.h"
 #include "runtime/base/list.h"
 
 #include <redd/http.h>
@@ -22,6 +23,9 @@ typedef struct redd__http_state {
     redd_pool connections;
     redd_pool requests; /* each with room for options.max_fields fields */
     redd__list servers;
+    redd__list log_lanes;    /* log/access_log.c */
+    redd__http_ids ids;      /* proxy/id.c */
+    uint64_t proxy_refused;  /* connections without the PROXY header that they owed */
     int64_t date_time; /* the second that date_line was made for */
     char date_line[REDD__HTTP_DATE_LINE + 1];
 } redd__http_state;
