@@ -25,7 +25,13 @@ install(FILES ${PROJECT_BINARY_DIR}/redd-config.cmake ${PROJECT_BINARY_DIR}/redd
     DESTINATION ${package_dir})
 
 # Only a static link needs these; a library that llhttp comes from is linked, its sources are inside libredd.
-set(redd_pc_requires "libuv >= 1.44, libcrypto >= 3")
+set(redd_pc_requires "libuv >= 1.44, libcrypto >= 3, zlib")
+if(TARGET redd::brotli)
+    string(APPEND redd_pc_requires ", libbrotlienc, libbrotlidec")
+endif()
+if(TARGET redd::zstd)
+    string(APPEND redd_pc_requires ", libzstd")
+endif()
 if(redd_llhttp_FOUND)
     string(APPEND redd_pc_requires ", libllhttp")
 endif()

@@ -35,10 +35,15 @@ need_build() {
     need llhttp llhttp
     need libwslay-dev header wslay/wslay.h
     need libssl-dev library libcrypto
+    need zlib1g-dev library zlib
+    need libbrotli-dev library libbrotlienc
+    need libzstd-dev library libzstd
 }
 need_test() {
     need libcmocka-dev library cmocka
     need curl program curl
+    need brotli program brotli
+    need zstd program zstd
     need wrk program wrk
     need openssl program openssl
     need procps program ps
