@@ -3,6 +3,7 @@
 #ifndef REDD_TESTS_UNIT_HTTP_FORM_FIXTURE_H
 #define REDD_TESTS_UNIT_HTTP_FORM_FIXTURE_H
 
+#include "ext/http/connection.h"
 #include "tests/unit/http_fixture.h"
 
 #include <redd/http_form.h>
@@ -16,7 +17,7 @@ typedef struct desk {
     unsigned calls, ends; /* since the request */
     int rc;               /* of redd_http_form_read */
     unsigned act_at;      /* the call, from 1, in which `act` is done */
-    enum { DESK_NOTHING, DESK_REFUSE, DESK_PAUSE, DESK_ABORT, DESK_ANSWER } act;
+    enum { DESK_NOTHING, DESK_REFUSE, DESK_PAUSE, DESK_CLOSE, DESK_LOSE, DESK_ANSWER } act;
     unsigned pauses; /* 1: every call pauses */
 } desk;
 
@@ -32,8 +33,10 @@ static inline bool desk_act(desk *d)
     HTTP_MUST(d->ends == 0);
     if (d->pauses || (now && d->act == DESK_PAUSE))
         redd_http_form_pause(d->form);
-    if (now && d->act == DESK_ABORT)
+    if (now && d->act == DESK_CLOSE)
         redd_http_server_close(d->b.server, REDD_STOP_FORCED);
+    if (now && d->act == DESK_LOSE)
+        redd__http_connection_lose(redd_http_form_request(d->form)->conn, UV_ECONNRESET);
     if (now && d->act == DESK_ANSWER)
         HTTP_MUST(redd_http_respond_text(redd_http_form_request(d->form), 200, "early") == 0);
     return !(now && d->act == DESK_REFUSE);

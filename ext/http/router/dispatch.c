@@ -73,6 +73,8 @@ void redd_http_router_handler(redd_http_request *req, void *router)
     else /* "*": every path */
         s.allowed = r->routed | r->options;
     req->route = route;
+    if (route && route->max_body > 0)
+        (void)redd_http_set_max_body(req, route->max_body);
     if (!run_middleware(r, req, path))
         return;
     if (route)
