@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Request bodies, on demand: nothing is parsed or read from the peer before somebody asks. */
-#include "ext/http/connection.h"
+#include "ext/http/trailers.h"
 
 #include <uv.h>
 
@@ -87,69 +87,106 @@ static void proceed(redd__http_connection *c, redd_http_request *req)
     req->expects_continue = false;
 }
 
-static void fail(redd__http_connection *c, redd_http_request *req)
+/* The body cannot be had: whoever reads it is told why. */
+static void fail(redd__http_connection *c, redd_http_request *req, unsigned refusal)
 {
-    int status = c->refusal == 413 ? REDD_ELIMIT : c->refusal == 503 ? UV_ENOMEM : REDD_EMALFORMED;
+    int status = refusal == 413 || refusal == 431 ? REDD_ELIMIT
+                 : refusal == 503                 ? UV_ENOMEM
+                                                  : REDD_EMALFORMED;
     if (req->answer == REDD__HTTP_STREAMING) {
         redd__http_connection_lose(c, status);
         return;
     }
     if (req->answer == REDD__HTTP_UNANSWERED)
-        redd__http_refuse(c, c->refusal);
+        redd__http_refuse(c, refusal);
     c->phase = REDD__HTTP_LINGER;
     redd__http_request_end(req, status);
 }
 
-static void give_end(redd_http_request *req)
+/* Hands what has come to whoever reads. */
+static void take(redd__http_connection *c, redd_http_request *req, redd_slice piece, bool last)
 {
-    req->body_ended = true;
-    if (req->read_mode == REDD__HTTP_READ_ALL)
+    req->body_received += piece.len;
+    req->body_ended = last;
+    if (req->read_mode == REDD__HTTP_READ_DISCARD)
+        return;
+    if (req->read_mode == REDD__HTTP_READ_PIECE || (last && req->body.len == 0)) {
+        give(req, piece, last);
+        return;
+    }
+    if (redd_buffer_append(&req->body, piece.data, piece.len))
+        fail(c, req, 503);
+    else if (last)
         give(req, redd_buffer_slice(&req->body), true);
-    else if (req->read_mode == REDD__HTTP_READ_PIECE)
-        give(req, redd_slice_of(NULL, 0), true);
 }
 
-/* A piece that completes the declared length is the last: llhttp then ends the message without
- * further input. */
-static void give_piece(redd__http_connection *c, redd_http_request *req)
+static bool length_step(redd__http_connection *c, redd_http_request *req)
 {
-    redd_slice piece = c->piece;
-    bool last = req->body_length >= 0 && req->body_received == (uint64_t)req->body_length;
+    uint64_t left = (uint64_t)req->body_length - req->body_received;
+    redd_slice piece = redd_slice_of(c->in + c->in_pos, c->in_len - c->in_pos);
+    bool last = piece.len >= left;
     if (last)
-        req->body_ended = redd__http_parse(c) == REDD__HTTP_GOT_END;
-    give(req, piece, last);
+        piece.len = (size_t)left;
+    c->in_pos += piece.len;
+    take(c, req, piece, last);
+    return true;
+}
+
+static bool trailers_step(redd__http_connection *c, redd_http_request *req)
+{
+    switch (redd__http_trailers_read(c)) {
+    case REDD__HTTP_NEED_INPUT:
+        return false;
+    case REDD__HTTP_GOT_LINES:
+        take(c, req, redd_slice_of(NULL, 0), true);
+        return true;
+    default:
+        fail(c, req, c->refusal);
+        return true;
+    }
+}
+
+static bool chunk_step(redd__http_connection *c, redd_http_request *req)
+{
+    const redd__http_chunk_limits limits = {.body = req->body_max,
+                                            .extensions = c->server->options.max_extensions};
+    redd_slice rest = redd_slice_of(c->in + c->in_pos, c->in_len - c->in_pos);
+    redd_slice piece = redd_slice_of(NULL, 0);
+    redd__http_chunk_event event = redd__http_chunked_next(&req->chunks, &rest, &limits, &piece);
+    c->in_pos = c->in_len - rest.len;
+    switch (event) {
+    case REDD__HTTP_CHUNK_MORE:
+        return false;
+    case REDD__HTTP_CHUNK_DATA:
+    case REDD__HTTP_CHUNK_END:
+        take(c, req, piece, event == REDD__HTTP_CHUNK_END);
+        return true;
+    case REDD__HTTP_CHUNK_TRAILERS:
+        return trailers_step(c, req);
+    case REDD__HTTP_CHUNK_LIMIT:
+        fail(c, req, 413);
+        return true;
+    default:
+        fail(c, req, 400);
+        return true;
+    }
 }
 
 bool redd__http_body_step(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
     if (req->body_length > 0 && (uint64_t)req->body_length > req->body_max) {
-        c->refusal = 413;
-        fail(c, req);
+        fail(c, req, 413);
         return true;
     }
     if (req->expects_continue)
         proceed(c, req);
     if (req->body_ended) {
-        give_end(req);
+        take(c, req, redd_slice_of(NULL, 0), true);
         return true;
     }
     if (c->in_pos == c->in_len)
         return false;
-    switch (redd__http_parse(c)) {
-    case REDD__HTTP_GOT_PIECE:
-        c->progress = true;
-        give_piece(c, req);
-        return true;
-    case REDD__HTTP_GOT_END:
-        c->progress = true;
-        give_end(req);
-        return true;
-    case REDD__HTTP_GOT_ERROR:
-        fail(c, req);
-        return true;
-    default:
-        c->progress = true;
-        return false;
-    }
+    c->progress = true;
+    return req->chunked ? chunk_step(c, req) : length_step(c, req);
 }

@@ -152,8 +152,6 @@ int redd__http_connection_new(redd_http_server *server, redd_stream *stream)
     c->future.vt = &connection_vt;
     c->server = server;
     c->stream = stream;
-    llhttp_init(&c->parser, HTTP_REQUEST, &st->settings);
-    c->parser.data = c;
     redd_timer_init(&c->timer, st->timers, redd__http_on_timer, c);
     redd_output_init(&c->output, st->worker, stream, server->options.max_queued + OUTPUT_RESERVE);
     int rc = redd_spawn(st->executor, &c->future, NULL);

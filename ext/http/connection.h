@@ -45,13 +45,9 @@ struct redd__http_connection {
     bool head_begun;
     uint8_t empty_lines; /* line ends before the head */
 
-    /* What the last run of the parser met. */
-    bool head_done;
-    bool message_done;
-    char last_byte;   /* that the parser took */
-    bool in_value;    /* the last span was part of a field value */
-    uint16_t refusal; /* status with which a callback stopped the parser */
-    redd_slice piece;
+    const char *lines; /* what the parser's spans are offsets into */
+    uint16_t refusal;  /* status of what the parser met, which ends the connection */
+    uint64_t requests; /* heads so far */
 
     uint8_t phase;
     uint8_t wait;
@@ -117,24 +113,38 @@ void redd__http_set_deadline(redd__http_connection *c);
 
 /* --- parse.c --- */
 
-void redd__http_parse_settings(llhttp_settings_t *s);
+void redd__http_parse_init(redd__http_state *st);
+/** Makes the connection's parser a copy of one of the state's: nothing of the message before is
+ *  left. */
+void redd__http_parse_begin(redd__http_connection *c, const llhttp_t *from);
 
 typedef enum redd__http_parsed {
     REDD__HTTP_NEED_INPUT,
-    REDD__HTTP_GOT_HEAD,
-    REDD__HTTP_GOT_PIECE,
-    REDD__HTTP_GOT_END,
-    REDD__HTTP_GOT_ERROR /* `refusal` holds the status */
+    REDD__HTTP_GOT_LINES, /* up to and with the empty line */
+    REDD__HTTP_GOT_ERROR  /* `refusal` holds the status, when a limit was met */
 } redd__http_parsed;
 
-/** Runs the parser over the input in hand, up to the next event. */
-redd__http_parsed redd__http_parse(redd__http_connection *c);
+/** Runs the parser over the input in hand, up to the end of the head. An error's status is in
+ *  `refusal`. */
+redd__http_parsed redd__http_parse_head(redd__http_connection *c);
+/** Runs the parser over *in, which lies within `lines`, and moves it past what was taken. */
+redd__http_parsed redd__http_parse_lines(redd__http_connection *c, const char *lines,
+                                         redd_slice *in);
+
+/** A method that HTTP/1.1 knows, and llhttp since its version 8; it has those of RTSP, too. */
+static inline bool redd__http_method_is_ours(unsigned method)
+{
+    return method <= HTTP_SOURCE;
+}
 
 /* --- head.c --- */
 
 /** Judges a complete head (RFC 9112 2 to 6) and fills in what it means. Returns 0 or the status of
  * the refusal. */
 unsigned redd__http_head_check(redd__http_connection *c, redd_http_request *req);
+/** True when `text` is, from `pos` to its end, "name: OWS value OWS CRLF" for each of the lines,
+ *  and CRLF (RFC 9112 5): nothing between them, nothing folded. Trims the values. */
+bool redd__http_lines_check(redd_slice text, uint32_t pos, redd__http_span *lines, uint32_t n);
 
 /* --- body.c --- */
 

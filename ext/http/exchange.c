@@ -24,7 +24,7 @@ static unsigned begin_head(redd__http_connection *c)
     c->head_off = c->in_pos;
     c->head_begun = true;
     c->progress = true;
-    c->head_done = c->message_done = c->in_value = false;
+    redd__http_parse_begin(c, &c->server->state->head_parser);
     c->empty_lines = 0;
     return 0;
 }
@@ -45,7 +45,7 @@ static void dispatch(redd__http_connection *c)
     c->phase = REDD__HTTP_REQUEST;
     c->head_begun = false;
     c->progress = true;
-    req->body_ended = c->message_done;
+    req->body_ended = req->body_length == 0;
     req->refs++; /* the handler may end the request, by an upgrade or by closing the server */
     c->server->handler(req, c->server->user);
     req->refs--;
@@ -76,7 +76,7 @@ static bool head_step(redd__http_connection *c)
     }
     if (c->in_pos == c->in_len)
         return false;
-    redd__http_parsed got = redd__http_parse(c);
+    redd__http_parsed got = redd__http_parse_head(c);
     size_t head_len = c->in_pos - c->head_off;
     if (got == REDD__HTTP_GOT_ERROR)
         status = c->refusal;

@@ -130,7 +130,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     st->alloc = a;
     st->date_time = INT64_MIN;
     read_options(redd_worker_runtime(w), &st->options);
-    redd__http_parse_settings(&st->settings);
+    redd__http_parse_init(st);
     redd__list_init(&st->servers);
     redd__list_init(&st->log_lanes);
     redd_pool_init(&st->connections, a, sizeof(redd__http_connection), KEEP_OBJECTS);

@@ -8,13 +8,17 @@ static const uint32_t token_chars[8] = {
     0, 0x03ff6cfa, 0xc7fffffe, 0x57ffffff, 0, 0, 0, 0,
 };
 
+bool redd__http_is_token_char(char c)
+{
+    unsigned char ch = (unsigned char)c;
+    return token_chars[ch >> 5] >> (ch & 31) & 1;
+}
+
 bool redd__http_is_token(redd_slice s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char ch = (unsigned char)s.data[i];
-        if (!(token_chars[ch >> 5] >> (ch & 31) & 1))
+    for (size_t i = 0; i < s.len; i++)
+        if (!redd__http_is_token_char(s.data[i]))
             return false;
-    }
     return s.len > 0;
 }
 

@@ -16,6 +16,9 @@ typedef struct redd__http_field_facts {
  * the server sets itself. */
 int redd__http_fields_check(const redd_http_field *fields, size_t n, redd__http_field_facts *facts);
 
+/** A tchar of RFC 9110 5.6.2. */
+bool redd__http_is_token_char(char c);
+
 /** At least one tchar and nothing else (RFC 9110 5.6.2). */
 bool redd__http_is_token(redd_slice s);
 

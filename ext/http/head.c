@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a complete head means. llhttp 8.1 lets through a good deal that RFC 9112 forbids (folded
- * lines, an empty field name, an empty Transfer-Encoding, several spaces, any target for any
- * method), so every byte of the head is accounted for here once more, the same with every version
- * of llhttp. */
+/* What a complete head means. llhttp lets through a good deal that RFC 9112 forbids (folded lines,
+ * an empty field name, several spaces, any target for any method), each version something else, so
+ * every byte of the head is accounted for here once more. */
 #include "ext/http/authority.h"
 #include "ext/http/connection.h"
 
@@ -10,24 +9,28 @@
 
 typedef struct head {
     redd_http_request *req;
-    const char *data;
-    uint32_t len;
+    redd_slice text;
     unsigned n_hosts, n_lengths, n_codings, n_expects;
     redd_slice host, length, coding, expect;
     bool close, keep_alive;
 } head;
 
-static bool skip(const head *h, uint32_t *pos, const char *text, uint32_t len)
+static bool skip(redd_slice text, uint32_t *pos, const char *wanted, uint32_t len)
 {
-    if (h->len - *pos < len || memcmp(h->data + *pos, text, len) != 0)
+    if (text.len - *pos < len || memcmp(text.data + *pos, wanted, len) != 0)
         return false;
     *pos += len;
     return true;
 }
 
-static void skip_blanks(const head *h, uint32_t *pos)
+static bool is_blank(char ch)
 {
-    while (*pos < h->len && (h->data[*pos] == ' ' || h->data[*pos] == '\t'))
+    return ch == ' ' || ch == '\t';
+}
+
+static void skip_blanks(redd_slice text, uint32_t *pos)
+{
+    while (*pos < text.len && is_blank(text.data[*pos]))
         ++*pos;
 }
 
@@ -35,14 +38,15 @@ static void skip_blanks(const head *h, uint32_t *pos)
 static unsigned check_request_line(head *h, uint32_t *pos)
 {
     redd_http_request *req = h->req;
-    const char *space = memchr(h->data, ' ', h->len);
+    const char *space = memchr(h->text.data, ' ', h->text.len);
     if (!space)
         return 400;
-    req->method_len = (uint32_t)(space - h->data);
+    req->method_len = (uint32_t)(space - h->text.data);
     *pos = req->target_off + req->target_len;
-    if (req->target_off != req->method_len + 1 || !skip(h, pos, " HTTP/", 6) || h->len - *pos < 5)
+    if (req->target_off != req->method_len + 1 || !skip(h->text, pos, " HTTP/", 6) ||
+        h->text.len - *pos < 5)
         return 400;
-    const char *v = h->data + *pos;
+    const char *v = h->text.data + *pos;
     if (v[1] != '.' || v[3] != '\r' || v[4] != '\n' || v[0] == '0')
         return 400;
     if (v[0] != '1' || v[2] > '1')
@@ -52,29 +56,26 @@ static unsigned check_request_line(head *h, uint32_t *pos)
     return 0;
 }
 
-/* "name: OWS value OWS CRLF" for each field, then CRLF (RFC 9112 5). */
-static bool check_field_lines(head *h, uint32_t pos)
+bool redd__http_lines_check(redd_slice text, uint32_t pos, redd__http_span *lines, uint32_t n)
 {
-    for (uint32_t i = 0; i < h->req->n_fields; i++) {
-        redd__http_span *f = &h->req->fields[i];
+    for (redd__http_span *f = lines; f < lines + n; f++) {
         if (f->name_len == 0 || f->name_off != pos)
             return false;
         pos += f->name_len;
-        if (!skip(h, &pos, ":", 1))
+        if (!skip(text, &pos, ":", 1))
             return false;
-        skip_blanks(h, &pos);
+        skip_blanks(text, &pos);
         if (f->value_len == 0)
             f->value_off = pos;
         else if (f->value_off != pos)
             return false;
         pos += f->value_len;
-        skip_blanks(h, &pos);
-        if (!skip(h, &pos, "\r\n", 2))
+        if (!skip(text, &pos, "\r\n", 2))
             return false;
-        redd_slice value = redd_slice_trim(redd__http_value(h->req, i));
-        f->value_len = (uint32_t)value.len;
+        while (f->value_len > 0 && is_blank(text.data[f->value_off + f->value_len - 1]))
+            f->value_len--;
     }
-    return skip(h, &pos, "\r\n", 2) && pos == h->len;
+    return skip(text, &pos, "\r\n", 2) && pos == text.len;
 }
 
 static bool named(redd_slice name, const char *lower)
@@ -161,10 +162,29 @@ static unsigned check_absolute_target(head *h, redd_slice target)
     return 0;
 }
 
-static unsigned check_target(head *h, uint8_t method)
+/* host ":" port (RFC 9110 9.3.6), and no body. */
+static unsigned check_connect(const redd__http_connection *c, head *h)
 {
     redd_slice target = redd_http_target(h->req);
+    size_t port = target.len;
+    while (port > 0 && target.data[port - 1] >= '0' && target.data[port - 1] <= '9')
+        port--;
+    if (port == 0 || port == target.len || target.data[port - 1] != ':' ||
+        !redd__http_is_authority(target))
+        return 400;
+    if (h->n_codings > 0 || h->n_lengths > 0)
+        return 400;
+    set_host(h->req, target);
+    return c->server->options.connect ? 0 : 501;
+}
+
+static unsigned check_target(const redd__http_connection *c, head *h)
+{
+    redd_slice target = redd_http_target(h->req);
+    uint8_t method = c->parser.method;
     if (method == HTTP_CONNECT)
+        return check_connect(c, h);
+    if (!redd__http_method_is_ours(method))
         return 501;
     if (memchr(target.data, '#', target.len))
         return 400;
@@ -189,27 +209,26 @@ static unsigned check_host(head *h)
     return 0;
 }
 
-static unsigned check_length(redd__http_connection *c, head *h)
+/* Whether it is too much is judged when the body is read: until then a handler may allow more. */
+static unsigned check_length(head *h)
 {
     uint64_t n = 0;
     if (h->n_lengths > 1 || h->length.len == 0)
         return 400;
     for (size_t i = 0; i < h->length.len; i++) {
         unsigned digit = (unsigned)(h->length.data[i] - '0');
-        if (digit > 9)
+        if (digit > 9 || n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit)
             return 400;
-        /* Once past every possible limit only the syntax is still of interest. */
-        if (n < UINT64_C(1) << 58)
-            n = n * 10 + digit;
+        n = n * 10 + digit;
     }
-    if (n > c->server->options.max_body || n > INT64_MAX)
+    if (n > INT64_MAX)
         return 413;
     h->req->body_length = (int64_t)n;
     return 0;
 }
 
 /* RFC 9112 6.1 to 6.3: one length, or the one coding "chunked" in HTTP/1.1; never both. */
-static unsigned check_framing(redd__http_connection *c, head *h)
+static unsigned check_framing(head *h)
 {
     static const redd_slice chunked = REDD_SLICE("chunked");
     if (h->n_codings > 0) {
@@ -219,7 +238,7 @@ static unsigned check_framing(redd__http_connection *c, head *h)
         h->req->chunked = true;
         h->req->body_length = -1;
     }
-    return h->n_lengths > 0 ? check_length(c, h) : 0;
+    return h->n_lengths > 0 ? check_length(h) : 0;
 }
 
 /* RFC 9110 10.1.1; HTTP/1.0 has no expectations. */
@@ -236,20 +255,22 @@ static unsigned check_expect(head *h)
 
 unsigned redd__http_head_check(redd__http_connection *c, redd_http_request *req)
 {
-    head h = {.req = req, .data = req->head, .len = req->head_len};
+    head h = {.req = req, .text = redd_slice_of(req->head, req->head_len)};
     uint32_t pos = 0;
     unsigned status = check_request_line(&h, &pos);
-    if (status == 0 && !check_field_lines(&h, pos))
+    if (status == 0 && !redd__http_lines_check(h.text, pos, req->fields, req->n_lines))
         status = 400;
     if (status)
         return status;
+    req->n_fields = req->n_lines;
     for (uint32_t i = 0; i < req->n_fields; i++)
         note_field(&h, redd__http_name(req, i), redd__http_value(req, i));
-    if ((status = check_target(&h, c->parser.method)) || (status = check_host(&h)) ||
-        (status = check_framing(c, &h)) || (status = check_expect(&h)))
+    if ((status = check_target(c, &h)) || (status = check_host(&h)) ||
+        (status = check_framing(&h)) || (status = check_expect(&h)))
         return status;
     req->is_head = c->parser.method == HTTP_HEAD;
-    req->keep_alive = !h.close && (req->minor == 1 || h.keep_alive);
+    req->keep_alive = !h.close && (req->minor == 1 || h.keep_alive) &&
+                      c->parser.method != HTTP_CONNECT && ++c->requests != c->server->options.max_requests;
     req->body_max = c->server->options.max_body;
     return 0;
 }

@@ -39,6 +39,8 @@ void redd__http_request_settle(redd_http_request *req)
         return;
     if (req->own)
         redd_free(req->state->alloc, req->own, req->head_len);
+    if (req->trailers.data)
+        redd_buffer_release(&req->trailers);
     redd_pool_put(&req->state->requests, req);
 }
 
@@ -47,7 +49,7 @@ static int forget_head(redd_http_request *req)
 {
     req->head = req->inline_head;
     req->method_len = req->target_off = req->target_len = req->host_off = req->host_len = 0;
-    req->head_len = req->n_fields = 0;
+    req->head_len = req->n_fields = req->n_lines = 0;
     return UV_ENOMEM;
 }
 

@@ -3,6 +3,7 @@
 #ifndef REDD_HTTP_REQUEST_H
 #define REDD_HTTP_REQUEST_H
 
+#include "ext/http/chunked.h"
 #include "ext/http/proxy/origin.h"
 #include "ext/http/state.h"
 
@@ -32,9 +33,6 @@ typedef enum redd__http_read_mode {
 /** A declared body up to this size that nobody asked for is read and dropped. */
 #define REDD__HTTP_DISCARD_MAX (64U << 10)
 
-/** Bytes of a chunked body that may be neither data nor framing: chunk extensions and trailers. */
-#define REDD__HTTP_MAX_OVERHEAD (16U << 10)
-
 /** What works for a request beside its handler, in the worker's own memory: told before the end
  *  function of the request's end. */
 typedef struct redd__http_watch redd__http_watch;
@@ -60,7 +58,8 @@ struct redd_http_request {
     uint32_t method_len;
     uint32_t target_off, target_len;
     uint32_t host_off, host_len;
-    uint32_t n_fields;
+    uint32_t n_fields; /* of the head; those of the trailers lie behind them */
+    uint32_t n_lines;  /* fields in all */
     uint8_t minor;
     bool keep_alive;
     bool chunked;
@@ -74,9 +73,9 @@ struct redd_http_request {
     uint8_t read_mode;
     int64_t body_length; /* -1: chunked */
     uint64_t body_received;
-    uint64_t body_overhead; /* chunk sizes, extensions and trailers so far */
-    uint64_t body_framing;  /* what of it the chunks so far were in need of */
     uint64_t body_max;
+    redd__http_chunked chunks;
+    redd_buffer trailers; /* the trailer section as it came; empty until there is one */
     redd_buffer body; /* of a READ_ALL */
     redd_http_read_fn read_fn;
     void *read_user;

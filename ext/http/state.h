@@ -20,6 +20,8 @@ typedef struct redd__http_state {
     const redd_allocator *alloc;
     redd_http_options options; /* the worker's defaults */
     llhttp_settings_t settings;
+    llhttp_t head_parser;    /* before a head's first byte */
+    llhttp_t trailer_parser; /* before the first line of a trailer section */
     redd_pool connections;
     redd_pool requests; /* each with room for options.max_fields fields */
     redd__list servers;

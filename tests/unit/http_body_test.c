@@ -280,8 +280,9 @@ static void test_server_limit(void **state)
     client_close(&s.c);
     client_open(&s.b, &s.c);
     client_text(&s.c, POST("Content-Length: 101\r\n") "x");
-    assert_int_equal(s.r.requests, 0);
+    assert_int_equal(s.r.requests, 1);
     expect_too_large(&s, "413");
+    s.r = (reader){.body = s.r.body};
     client_close(&s.c);
     client_open(&s.b, &s.c);
     client_text(&s.c, CHUNKED "40\r\n");

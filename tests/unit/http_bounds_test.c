@@ -35,7 +35,7 @@ static void test_bodies_of_framing(void **state)
         unsigned chunks, trailers;
         const char *statuses;
     } rows[] = {
-        {16384, "", 0, 20000, "413"},
+        {16384, "", 0, 20000, "431"},
         {1, "1;abcdefgh\r\nx\r\n", 2000, 0, "413"},
         {1, "1\r\nx\r\n", 5000, 0, "200"},
     };

@@ -80,15 +80,9 @@ static bool as_wanted(const row *r, const outcome *o)
     return ok;
 }
 
-static bool as_refused(const row *r, const outcome *o)
-{
-    return r->or_refused && bytes_are(&o->statuses, "400", 3) && o->ended && o->body.len == 0 &&
-           o->requests <= r->seen;
-}
-
 static void judge(const row *r, const outcome *o)
 {
-    if (as_wanted(r, o) || as_refused(r, o))
+    if (as_wanted(r, o))
         return;
     print_error("%s %s: statuses %.60s, requests %u, %s, body of %zu bytes %.60s\n", r->id,
                 o->trace.data, o->statuses.len ? o->statuses.data : "none", o->requests,
@@ -263,10 +257,9 @@ static void run_over_tcp(bed *b, seen *s, const row *r, uint16_t port)
 
 static void run_table_over_tcp(bed *b, seen *s, const row *rows, size_t n, uint16_t port)
 {
-    /* Rows that wait for more show nothing that could be waited for; those that llhttp may refuse
-     * have two ends. */
+    /* Rows that wait for more show nothing that could be waited for. */
     for (size_t i = 0; i < n; i++)
-        if (rows[i].fate != WAITS && !rows[i].or_refused && rows[i].times <= 1000)
+        if (rows[i].fate != WAITS && rows[i].times <= 1000)
             run_over_tcp(b, s, &rows[i], port);
 }
 

@@ -90,7 +90,7 @@ static const row request_line_rows[] = {
     BAD("rl-star-more", WITH_LINE("OPTIONS *x HTTP/1.1"), 400),
     GOOD("rl-star-options", WITH_LINE("OPTIONS * HTTP/1.1")),
     BAD("rl-connect", WITH_LINE("CONNECT h.example:80 HTTP/1.1") HIDDEN, 501),
-    BAD("rl-connect-path", WITH_LINE("CONNECT / HTTP/1.1") HIDDEN, 501),
+    BAD("rl-connect-path", WITH_LINE("CONNECT / HTTP/1.1") HIDDEN, 400),
     ROW("rl-part", "GET / HT", "", WAITS, 0, ""),
 };
 
