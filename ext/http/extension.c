@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ext/http/coding/decoding.h"
 #include "ext/http/connection.h"
 #include "ext/http/ops/ops.h"
 
@@ -163,6 +164,9 @@ static void worker_fini(redd_worker *w, void *state)
     redd__http_state *st = state;
     (void)w;
     redd__http_servers_release(st);
+    redd__http_encoders_fini(&st->encoders);
+    redd_free(st->alloc, st->coded, REDD__HTTP_CODED_KEPT);
+    redd_free(st->alloc, st->decoded, REDD__HTTP_DECODED_MAX);
     redd_pool_fini(&st->requests);
     redd_pool_fini(&st->connections);
     redd_free(st->alloc, st, sizeof *st);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ext/http/coding/response.h"
 #include "ext/http/connection.h"
 
 #include <uv.h>
@@ -96,6 +97,8 @@ void redd__http_request_end(redd_http_request *req, int status)
     if (end_fn)
         end_fn(req, status, req->end_user);
     redd_buffer_release(&req->body);
+    if (req->encoder || req->decoding)
+        redd__http_coding_end(req);
     redd_http_request_unref(req);
 }
 

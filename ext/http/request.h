@@ -96,6 +96,11 @@ struct redd_http_request {
     const struct redd__http_route *route; /* that the router took */
     redd__http_watch *watches;
 
+    /* coding/ */
+    uint8_t compress;                     /* redd_http_compression */
+    redd__http_encoder *encoder;          /* of a streamed response that is coded */
+    struct redd__http_decoding *decoding; /* of a body that is decoded */
+
     /* proxy/ */
     bool origin_known;
     uint8_t id_len;  /* 0: it has none yet */

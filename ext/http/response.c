@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Responses, written straight into the connection's output. */
+#include "ext/http/coding/response.h"
 #include "ext/http/connection.h"
 #include "ext/http/fields.h"
 
@@ -62,9 +63,16 @@ typedef struct head {
     const redd_http_field *fields;
     size_t n;
     const redd__http_field_facts *facts;
+    const redd__http_plan *plan; /* NULL: it cannot be compressed */
     framing frame;
     uint64_t length; /* with FRAME_LENGTH */
 } head;
+
+/* At most. */
+static size_t head_size(const head *h)
+{
+    return HEAD_MAX + h->facts->size + (h->plan ? REDD__HTTP_PLAN_SIZE(h->n) : 0);
+}
 
 static char *put_head(char *p, redd_http_request *req, const head *h)
 {
@@ -72,7 +80,8 @@ static char *put_head(char *p, redd_http_request *req, const head *h)
     if (!h->facts->date)
         p = put(p, redd__http_date_line(req->state), REDD__HTTP_DATE_LINE);
     p = put_connection(p, req, h->facts->upgrade);
-    p = redd__http_fields_write(p, h->fields, h->n);
+    p = h->plan ? redd__http_plan_write(p, h->plan, h->fields, h->n)
+                : redd__http_fields_write(p, h->fields, h->n);
     if (h->frame == FRAME_LENGTH) {
         p = PUT(p, "Content-Length: ");
         p = put_number(p, h->length);
@@ -145,28 +154,18 @@ static int write_body(redd_output *o, redd_slice body)
     return rc;
 }
 
-static int respond(redd_http_request *req, unsigned status, const redd_http_field *fields, size_t n,
-                   const redd__http_field_facts *facts, redd_slice body)
+/* Head and body of a response that is ready to be sent. */
+static int write_whole(redd_http_request *req, head *h, redd_slice body)
 {
-    int rc = may_answer(req, status);
-    if (rc)
-        return rc;
-    decide(req, status, facts);
-    req->close_after |= body_stands_in_the_way(req); /* a streamed one may still be reading */
     redd_output *o = &req->conn->output;
-    redd_output_cork(o);
     bool send_body = !req->bodyless_out && body.len > 0;
     bool gather = send_body && body.len <= GATHER_MAX;
-    char *start = redd_output_reserve(o, HEAD_MAX + facts->size + (gather ? body.len : 0));
+    char *start = redd_output_reserve(o, head_size(h) + (gather ? body.len : 0));
     if (!start)
         return output_failed(req);
-    const head h = {.status = status,
-                    .fields = fields,
-                    .n = n,
-                    .facts = facts,
-                    .frame = framing_of_whole(status, body.len),
-                    .length = length_to_tell(status, body.len)};
-    char *p = put_head(start, req, &h);
+    h->frame = framing_of_whole(h->status, body.len);
+    h->length = length_to_tell(h->status, body.len);
+    char *p = put_head(start, req, h);
     if (gather)
         p = put(p, body.data, body.len);
     redd_output_commit(o, (size_t)(p - start));
@@ -176,6 +175,32 @@ static int respond(redd_http_request *req, unsigned status, const redd_http_fiel
     }
     answered(req);
     return 0;
+}
+
+static int respond_compressed(redd_http_request *req, head *h, redd_slice body)
+{
+    redd__http_plan plan =
+        redd__http_plan_response(req, h->status, h->fields, h->n, (int64_t)body.len);
+    redd__http_coded coded = redd__http_code_whole(req, &plan, body);
+    h->plan = &plan;
+    int rc = write_whole(req, h, coded.data.len ? coded.data : body);
+    redd__http_coded_release(req, &coded);
+    return rc;
+}
+
+static int respond(redd_http_request *req, unsigned status, const redd_http_field *fields, size_t n,
+                   const redd__http_field_facts *facts, redd_slice body)
+{
+    int rc = may_answer(req, status);
+    if (rc)
+        return rc;
+    decide(req, status, facts);
+    req->close_after |= body_stands_in_the_way(req); /* a streamed one may still be reading */
+    redd_output_cork(&req->conn->output);
+    head h = {.status = status, .fields = fields, .n = n, .facts = facts};
+    if (redd__http_may_compress(req))
+        return respond_compressed(req, &h, body);
+    return write_whole(req, &h, body);
 }
 
 int redd_http_respond(redd_http_request *req, unsigned status, const redd_http_field *fields,
@@ -226,16 +251,21 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
         return rc;
     redd_output *o = &req->conn->output;
     redd_output_cork(o);
-    char *start = redd_output_reserve(o, HEAD_MAX + facts.size);
-    if (!start)
-        return output_failed(req);
     decide(req, status, &facts);
-    const head h = {.status = status,
-                    .fields = fields,
-                    .n = n,
-                    .facts = &facts,
-                    .frame = framing_of_stream(req, status, length),
-                    .length = length_to_tell(status, (uint64_t)length)};
+    head h = {.status = status, .fields = fields, .n = n, .facts = &facts};
+    redd__http_plan plan;
+    if (redd__http_may_compress(req)) {
+        plan = redd__http_code_begin(req, status, fields, n, length);
+        h.plan = &plan;
+    }
+    char *start = redd_output_reserve(o, head_size(&h));
+    if (!start) {
+        redd__http_code_release(req);
+        return output_failed(req);
+    }
+    int64_t sent_length = h.plan && plan.coding != REDD__HTTP_IDENTITY ? -1 : length;
+    h.frame = framing_of_stream(req, status, sent_length);
+    h.length = length_to_tell(status, (uint64_t)length);
     char *p = put_head(start, req, &h);
     redd_output_commit(o, (size_t)(p - start));
     req->declared = length < 0 ? -1 : length;
@@ -283,13 +313,32 @@ static int write_large_chunk(redd__http_connection *c, redd_slice piece)
     return 0;
 }
 
-static int write_piece(redd_http_request *req, redd_slice piece)
+static int write_bytes(redd_http_request *req, redd_slice piece)
 {
     if (!req->chunked_out)
         return redd_output_write(&req->conn->output, piece);
     if (piece.len <= GATHER_MAX)
         return write_small_chunk(&req->conn->output, piece);
     return write_large_chunk(req->conn, piece);
+}
+
+/* What was coded cannot be taken back: `max` has judged the piece before. */
+static int write_coded(redd_http_request *req, redd_slice piece, bool end)
+{
+    redd_output *o = &req->conn->output;
+    size_t max = o->max;
+    redd_output_set_max(o, SIZE_MAX);
+    int rc = end ? redd__http_code_end(req, write_bytes)
+                 : redd__http_code_piece(req, piece, write_bytes);
+    redd_output_set_max(o, max);
+    if (rc)
+        redd__http_connection_break(req->conn);
+    return rc;
+}
+
+static int write_piece(redd_http_request *req, redd_slice piece)
+{
+    return req->encoder ? write_coded(req, piece, false) : write_bytes(req, piece);
 }
 
 /* A piece that was refused must fit at the drain event, or the two would go round for ever. */
@@ -343,7 +392,8 @@ int redd_http_finish(redd_http_request *req)
         redd__http_connection_break(c);
         return UV_EINVAL;
     }
-    if (req->chunked_out && redd_output_write(&c->output, last_chunk))
+    bool whole = !req->encoder || write_coded(req, redd_slice_of(NULL, 0), true) == 0;
+    if (whole && req->chunked_out && redd_output_write(&c->output, last_chunk))
         redd__http_connection_break(c);
     answered(req);
     return 0;

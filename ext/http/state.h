@@ -3,6 +3,7 @@
 #ifndef REDD_HTTP_STATE_H
 #define REDD_HTTP_STATE_H
 
+#include "ext/http/coding/encoders.h"
 #include "ext/http/proxy/id.h"
 #include "runtime/base/list.h"
 
@@ -25,6 +26,9 @@ typedef struct redd__http_state {
     redd_pool connections;
     redd_pool requests; /* each with room for options.max_fields fields */
     redd__list servers;
+    redd__http_encoders encoders; /* coding/ */
+    char *coded;   /* coding/: REDD__HTTP_CODED_KEPT bytes, once a body was coded */
+    char *decoded; /* coding/: REDD__HTTP_DECODED_MAX bytes, once a body was decoded */
     redd__list log_lanes;    /* log/access_log.c */
     redd__http_ids ids;      /* proxy/id.c */
     uint64_t proxy_refused;  /* connections without the PROXY header that they owed */

@@ -10,6 +10,9 @@
 /** In use by streamed responses; more are sent as they are. */
 #define REDD__HTTP_ENCODERS_MAX 256
 
+/** Memory for bodies, once one was coded. */
+#define REDD__HTTP_CODED_KEPT (64U << 10)
+
 /** Zeroed memory is one without encoders. */
 typedef struct redd__http_encoders {
     redd__http_encoder *kept[REDD__HTTP_CODINGS];
