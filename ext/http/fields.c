@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/fields.h"
 
+#include "ext/http/put.h"
+
 #include <uv.h>
 
 /* tchar of RFC 9110 5.6.2, one bit per byte. */
@@ -56,6 +58,9 @@ static int classify(redd_http_field f, redd__http_field_facts *facts)
             return 0;
         facts->close = named(f.value, "close");
         return facts->close ? 0 : UV_EINVAL;
+    case 12:
+        facts->id |= named(f.name, "x-request-id");
+        return 0;
     case 14:
         return named(f.name, "content-length") ? UV_EINVAL : 0;
     case 17:
@@ -77,22 +82,15 @@ int redd__http_fields_check(const redd_http_field *fields, size_t n, redd__http_
     return 0;
 }
 
-static char *put(char *p, redd_slice s)
-{
-    if (s.len > 0)
-        memcpy(p, s.data, s.len);
-    return p + s.len;
-}
-
 char *redd__http_fields_write(char *p, const redd_http_field *fields, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (fields[i].name.len == 10 && named(fields[i].name, "connection"))
             continue;
-        p = put(p, fields[i].name);
+        p = redd__put_slice(p, fields[i].name);
         *p++ = ':';
         *p++ = ' ';
-        p = put(p, fields[i].value);
+        p = redd__put_slice(p, fields[i].value);
         *p++ = '\r';
         *p++ = '\n';
     }

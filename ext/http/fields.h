@@ -10,6 +10,7 @@ typedef struct redd__http_field_facts {
     bool close;  /* Connection: close */
     bool upgrade;
     bool date;
+    bool id; /* X-Request-Id */
 } redd__http_field_facts;
 
 /** UV_EINVAL for a name that is no token, a control byte in a value (RFC 9110 5.5), or a field that

@@ -3,6 +3,7 @@
 #include "ext/http/coding/response.h"
 #include "ext/http/connection.h"
 #include "ext/http/fields.h"
+#include "ext/http/put.h"
 
 #include <uv.h>
 
@@ -14,48 +15,31 @@
 
 typedef enum framing { FRAME_LENGTH, FRAME_CHUNKED, FRAME_CLOSE, FRAME_NONE } framing;
 
-static char *put(char *p, const char *text, size_t len)
-{
-    memcpy(p, text, len);
-    return p + len;
-}
-#define PUT(p, literal) put((p), "" literal, sizeof(literal) - 1)
-
-static char *put_number(char *p, uint64_t n)
-{
-    char digits[20];
-    size_t i = sizeof digits;
-    do {
-        digits[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return put(p, digits + i, sizeof digits - i);
-}
-
 static char *put_status_line(char *p, unsigned status)
 {
     if (status == 200)
-        return PUT(p, "HTTP/1.1 200 OK\r\n");
+        return REDD__PUT(p, "HTTP/1.1 200 OK\r\n");
     redd_slice reason = redd__http_reason(status);
-    p = PUT(p, "HTTP/1.1 ");
-    p = put_number(p, status);
+    p = REDD__PUT(p, "HTTP/1.1 ");
+    p = redd__put_number(p, status);
     *p++ = ' ';
     if (reason.len > 0)
-        p = put(p, reason.data, reason.len);
-    return PUT(p, "\r\n");
+        p = redd__put(p, reason.data, reason.len);
+    return REDD__PUT(p, "\r\n");
 }
 
 static char *put_connection(char *p, const redd_http_request *req, bool upgrade)
 {
     if (req->close_after)
-        return upgrade ? PUT(p, "Connection: upgrade, close\r\n") : PUT(p, "Connection: close\r\n");
+        return upgrade ? REDD__PUT(p, "Connection: upgrade, close\r\n")
+                       : REDD__PUT(p, "Connection: close\r\n");
     if (upgrade)
-        return PUT(p, "Connection: upgrade\r\n");
-    return req->minor == 0 ? PUT(p, "Connection: keep-alive\r\n") : p;
+        return REDD__PUT(p, "Connection: upgrade\r\n");
+    return req->minor == 0 ? REDD__PUT(p, "Connection: keep-alive\r\n") : p;
 }
 
-/* Status line, Connection, framing and Date are at most this long. */
-#define HEAD_MAX 256
+/* Status line, Connection, framing, Date and the request's id are at most this long. */
+#define HEAD_MAX (256 + REDD__HTTP_ID_LINE_MAX)
 
 /* What a response's head is made of. */
 typedef struct head {
@@ -74,22 +58,29 @@ static size_t head_size(const head *h)
     return HEAD_MAX + h->facts->size + (h->plan ? REDD__HTTP_PLAN_SIZE(h->n) : 0);
 }
 
+static bool tells_id(const redd__http_connection *c)
+{
+    return c->server->options.request_id;
+}
+
 static char *put_head(char *p, redd_http_request *req, const head *h)
 {
     p = put_status_line(p, h->status);
     if (!h->facts->date)
-        p = put(p, redd__http_date_line(req->state), REDD__HTTP_DATE_LINE);
+        p = redd__put(p, redd__http_date_line(req->state), REDD__HTTP_DATE_LINE);
     p = put_connection(p, req, h->facts->upgrade);
+    if (tells_id(req->conn) && !h->facts->id)
+        p = redd__http_id_put_line(p, req);
     p = h->plan ? redd__http_plan_write(p, h->plan, h->fields, h->n)
                 : redd__http_fields_write(p, h->fields, h->n);
     if (h->frame == FRAME_LENGTH) {
-        p = PUT(p, "Content-Length: ");
-        p = put_number(p, h->length);
-        p = PUT(p, "\r\n");
+        p = REDD__PUT(p, "Content-Length: ");
+        p = redd__put_number(p, h->length);
+        p = REDD__PUT(p, "\r\n");
     } else if (h->frame == FRAME_CHUNKED) {
-        p = PUT(p, "Transfer-Encoding: chunked\r\n");
+        p = REDD__PUT(p, "Transfer-Encoding: chunked\r\n");
     }
-    return PUT(p, "\r\n");
+    return REDD__PUT(p, "\r\n");
 }
 
 static int may_answer(const redd_http_request *req, unsigned status)
@@ -167,7 +158,7 @@ static int write_whole(redd_http_request *req, head *h, redd_slice body)
     h->length = length_to_tell(h->status, body.len);
     char *p = put_head(start, req, h);
     if (gather)
-        p = put(p, body.data, body.len);
+        p = redd__put(p, body.data, body.len);
     redd_output_commit(o, (size_t)(p - start));
     if (send_body && !gather && write_body(o, body)) {
         redd__http_connection_break(req->conn); /* a head without its body */
@@ -282,7 +273,7 @@ static char *put_chunk_size(char *p, size_t n)
         shift -= 4;
     for (; shift >= 0; shift -= 4)
         *p++ = hex[n >> shift & 15];
-    return PUT(p, "\r\n");
+    return REDD__PUT(p, "\r\n");
 }
 
 static int write_small_chunk(redd_output *o, redd_slice piece)
@@ -291,8 +282,8 @@ static int write_small_chunk(redd_output *o, redd_slice piece)
     if (!start)
         return UV_ENOMEM;
     char *p = put_chunk_size(start, piece.len);
-    p = put(p, piece.data, piece.len);
-    p = PUT(p, "\r\n");
+    p = redd__put(p, piece.data, piece.len);
+    p = REDD__PUT(p, "\r\n");
     redd_output_commit(o, (size_t)(p - start));
     return 0;
 }
@@ -408,8 +399,10 @@ void redd__http_refuse(redd__http_connection *c, unsigned status)
     if (!start)
         return; /* the connection closes all the same */
     char *p = put_status_line(start, status);
-    p = put(p, redd__http_date_line(c->server->state), REDD__HTTP_DATE_LINE);
-    p = PUT(p, "Connection: close\r\nContent-Length: 0\r\n\r\n");
+    p = redd__put(p, redd__http_date_line(c->server->state), REDD__HTTP_DATE_LINE);
+    if (c->request && tells_id(c))
+        p = redd__http_id_put_line(p, c->request);
+    p = REDD__PUT(p, "Connection: close\r\nContent-Length: 0\r\n\r\n");
     redd_output_commit(o, (size_t)(p - start));
 }
 
@@ -428,11 +421,14 @@ int redd__http_write_switch(redd_http_request *req, const char *protocol,
     char *start = redd_output_reserve(o, HEAD_MAX + facts.size + name.len);
     if (!start)
         return output_failed(req);
-    char *p = PUT(start, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ");
-    p = put(p, name.data, name.len);
-    p = PUT(p, "\r\n");
+    char *p =
+        REDD__PUT(start, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ");
+    p = redd__put(p, name.data, name.len);
+    p = REDD__PUT(p, "\r\n");
+    if (tells_id(req->conn) && !facts.id)
+        p = redd__http_id_put_line(p, req);
     p = redd__http_fields_write(p, fields, n);
-    p = PUT(p, "\r\n");
+    p = REDD__PUT(p, "\r\n");
     redd_output_commit(o, (size_t)(p - start));
     return 0;
 }

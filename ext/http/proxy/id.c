@@ -31,7 +31,7 @@ int redd__http_ids_init(redd__http_ids *ids)
 
 static bool take_over(redd_http_request *req)
 {
-    if (!req->conn || !redd__http_source_of(req->conn)->trusted ||
+    if (!req->conn || !req->head || !redd__http_source_of(req->conn)->trusted ||
         redd_http_field_get(req, "x-request-id", 1).data)
         return false;
     redd_slice id = redd_http_field_get(req, "x-request-id", 0);
