@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Request bodies, on demand: nothing is parsed or read from the peer before somebody asks. */
+#include "ext/http/coding/decoding.h"
 #include "ext/http/trailers.h"
 
 #include <uv.h>
@@ -34,9 +35,10 @@ int redd_http_read_all(redd_http_request *req, size_t max, redd_http_read_fn fn,
     int rc = may_read(req);
     if (rc)
         return rc;
-    if (max && max < req->body_max)
-        req->body_max = max;
-    redd_buffer_init(&req->body, req->state->alloc, req->body_max);
+    uint64_t *limit = req->decoding ? &req->decoding->left : &req->body_max;
+    if (max && max < *limit)
+        *limit = max;
+    redd_buffer_init(&req->body, req->state->alloc, *limit);
     ask(req, REDD__HTTP_READ_ALL, fn, user);
     return 0;
 }
@@ -87,8 +89,7 @@ static void proceed(redd__http_connection *c, redd_http_request *req)
     req->expects_continue = false;
 }
 
-/* The body cannot be had: whoever reads it is told why. */
-static void fail(redd__http_connection *c, redd_http_request *req, unsigned refusal)
+void redd__http_body_fail(redd__http_connection *c, redd_http_request *req, unsigned refusal)
 {
     int status = refusal == 413 || refusal == 431 ? REDD_ELIMIT
                  : refusal == 503                 ? UV_ENOMEM
@@ -103,21 +104,30 @@ static void fail(redd__http_connection *c, redd_http_request *req, unsigned refu
     redd__http_request_end(req, status);
 }
 
-/* Hands what has come to whoever reads. */
+void redd__http_body_deliver(redd__http_connection *c, redd_http_request *req, redd_slice piece,
+                             bool last)
+{
+    if (req->read_mode == REDD__HTTP_READ_PIECE || (last && req->body.len == 0)) {
+        give(req, piece, last);
+        return;
+    }
+    if (redd_buffer_append(&req->body, piece.data, piece.len))
+        redd__http_body_fail(c, req, 503);
+    else if (last)
+        give(req, redd_buffer_slice(&req->body), true);
+}
+
+/* The piece ends at the connection's in_pos. */
 static void take(redd__http_connection *c, redd_http_request *req, redd_slice piece, bool last)
 {
     req->body_received += piece.len;
     req->body_ended = last;
     if (req->read_mode == REDD__HTTP_READ_DISCARD)
         return;
-    if (req->read_mode == REDD__HTTP_READ_PIECE || (last && req->body.len == 0)) {
-        give(req, piece, last);
-        return;
-    }
-    if (redd_buffer_append(&req->body, piece.data, piece.len))
-        fail(c, req, 503);
-    else if (last)
-        give(req, redd_buffer_slice(&req->body), true);
+    if (req->decoding)
+        req->decoding->pending = piece.len; /* the next step decodes it */
+    else
+        redd__http_body_deliver(c, req, piece, last);
 }
 
 static bool length_step(redd__http_connection *c, redd_http_request *req)
@@ -141,7 +151,7 @@ static bool trailers_step(redd__http_connection *c, redd_http_request *req)
         take(c, req, redd_slice_of(NULL, 0), true);
         return true;
     default:
-        fail(c, req, c->refusal);
+        redd__http_body_fail(c, req, c->refusal);
         return true;
     }
 }
@@ -164,23 +174,33 @@ static bool chunk_step(redd__http_connection *c, redd_http_request *req)
     case REDD__HTTP_CHUNK_TRAILERS:
         return trailers_step(c, req);
     case REDD__HTTP_CHUNK_LIMIT:
-        fail(c, req, 413);
+        redd__http_body_fail(c, req, 413);
         return true;
     default:
-        fail(c, req, 400);
+        redd__http_body_fail(c, req, 400);
         return true;
     }
+}
+
+/* A step of decoding is next: it comes before anything further of the wire. */
+static bool decodes(const redd_http_request *req)
+{
+    const redd__http_decoding *d = req->decoding;
+    return d && req->read_mode != REDD__HTTP_READ_DISCARD &&
+           (redd__http_decoding_waits(d) || req->body_ended);
 }
 
 bool redd__http_body_step(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
     if (req->body_length > 0 && (uint64_t)req->body_length > req->body_max) {
-        fail(c, req, 413);
+        redd__http_body_fail(c, req, 413);
         return true;
     }
     if (req->expects_continue)
         proceed(c, req);
+    if (decodes(req))
+        return redd__http_decode_step(c, req);
     if (req->body_ended) {
         take(c, req, redd_slice_of(NULL, 0), true);
         return true;

@@ -154,6 +154,16 @@ bool redd__http_body_wanted(const redd_http_request *req);
 bool redd__http_body_is_small(const redd_http_request *req);
 /** Parses input into the read in work. Returns false when input is missing. */
 bool redd__http_body_step(redd__http_connection *c);
+/** Hands what has come of the body, decoded, to whoever reads. */
+void redd__http_body_deliver(redd__http_connection *c, redd_http_request *req, redd_slice piece,
+                             bool last);
+/** The body cannot be had: whoever reads it is told why. */
+void redd__http_body_fail(redd__http_connection *c, redd_http_request *req, unsigned refusal);
+
+/* --- coding/body.c --- */
+
+/** One step of a body that is decoded. Returns false when others are to have their turn first. */
+bool redd__http_decode_step(redd__http_connection *c, redd_http_request *req);
 
 /* --- proxy/receive.c --- */
 

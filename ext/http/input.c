@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Input memory: the worker's read buffer during a poll, the connection's own for what must outlive
  * it. */
+#include "ext/http/coding/decoding.h"
 #include "ext/http/connection.h"
 
 #include <uv.h>
@@ -17,7 +18,7 @@ bool redd__http_wants_input(const redd__http_connection *c)
         return !redd_output_blocked(&c->output) && (c->head_begun || c->in_pos == c->in_len);
     case REDD__HTTP_REQUEST:
         return c->request && redd__http_body_wanted(c->request) && !c->request->body_ended &&
-               c->in_pos == c->in_len;
+               c->in_pos == c->in_len && !redd__http_decoding_waits(c->request->decoding);
     case REDD__HTTP_LINGER:
         return c->shut;
     case REDD__HTTP_PROXY:
@@ -35,10 +36,15 @@ void redd__http_input_release(redd__http_connection *c)
     c->in_pos = c->in_len = c->head_off = c->held = 0;
 }
 
-/* Where bytes are still needed from: an incomplete head is needed whole. */
+/* Where bytes are still needed from: an incomplete head is needed whole, and of a body what was not
+ * decoded yet. */
 static size_t needed_from(const redd__http_connection *c)
 {
-    return c->head_begun ? c->head_off : c->in_pos;
+    if (c->head_begun)
+        return c->head_off;
+    const redd_http_request *req = c->request;
+    bool decoded = req && req->decoding && req->read_mode != REDD__HTTP_READ_DISCARD;
+    return c->in_pos - (decoded ? req->decoding->pending : 0);
 }
 
 /* Moves the needed bytes to own memory with at least `room` bytes behind them. */

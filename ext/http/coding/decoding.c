@@ -40,6 +40,7 @@ int redd__http_decoding_new(const redd_allocator *a, const redd__http_coding *co
         return UV_ENOMEM;
     d->alloc = a;
     d->left = max;
+    d->rest = redd_slice_of("", 0);
     int rc = add_stages(d, codings, n);
     if (rc)
         redd__http_decoding_free(d);

@@ -20,11 +20,22 @@ typedef struct redd__http_decoding {
     bool begun;      /* a byte has come */
     char *between;   /* with two stages */
     redd_slice rest; /* of what is between them */
+
+    /* Of the request's reads. */
+    size_t pending; /* bytes before the connection's in_pos that were not decoded yet */
+    bool owes;      /* there may be more output without further input */
+    size_t spent;   /* bytes given in this turn */
 } redd__http_decoding;
 
 /** A value of Content-Encoding, or several as one list (RFC 9110 8.4); appends to `codings`, of
  *  which there are `*n` so far. UV_ENOTSUP: an unknown one, or too many. */
 int redd__http_codings_parse(redd_slice list, redd__http_coding *codings, size_t *n);
+
+/** Decoding can go on without a byte from the peer. */
+static inline bool redd__http_decoding_waits(const redd__http_decoding *d)
+{
+    return d && (d->pending > 0 || d->owes);
+}
 
 /** `codings` in the order in which they were applied, at least one. UV_ENOMEM. */
 int redd__http_decoding_new(const redd_allocator *a, const redd__http_coding *codings, size_t n,
