@@ -45,6 +45,7 @@ need_test() {
     need brotli program brotli
     need zstd program zstd
     need wrk program wrk
+    need haproxy any_program haproxy /usr/sbin/haproxy
     need openssl program openssl
     need procps program ps
     need python3 test -x /usr/bin/python3
