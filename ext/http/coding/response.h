@@ -9,7 +9,9 @@
 /** The one question that a response costs which is not to be compressed. */
 static inline bool redd__http_may_compress(const redd_http_request *req)
 {
-    return req->compress != REDD_HTTP_COMPRESS_DEFAULT || req->conn->server->options.compress;
+    if (req->compress == REDD_HTTP_COMPRESS_DEFAULT)
+        return req->conn->server->options.compress != 0;
+    return req->compress == REDD_HTTP_COMPRESS_ON;
 }
 
 /** After redd__http_may_compress. `length` of the body; -1: not known. */
