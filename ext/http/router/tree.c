@@ -49,16 +49,16 @@ static uint32_t place_of(const redd__http_node *n, uint32_t hash)
 
 static redd__http_node *find_child(const redd__http_node *n, redd_slice segment, bool escaped)
 {
-    const redd__http_child *c = n->children, *end = c + n->n_children;
     if (n->n_children <= FEW) {
-        while (c < end && !child_is(c, segment, escaped))
-            c++;
-        return c < end ? c->node : NULL;
+        for (uint32_t i = 0; i < n->n_children; i++)
+            if (child_is(&n->children[i], segment, escaped))
+                return n->children[i].node;
+        return NULL;
     }
     uint32_t hash = hash_of(segment, escaped);
-    for (c += place_of(n, hash); c < end && c->hash == hash; c++)
-        if (child_is(c, segment, escaped))
-            return c->node;
+    for (uint32_t i = place_of(n, hash); i < n->n_children && n->children[i].hash == hash; i++)
+        if (child_is(&n->children[i], segment, escaped))
+            return n->children[i].node;
     return NULL;
 }
 
