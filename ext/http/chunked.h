@@ -8,8 +8,8 @@
 
 /** All zero: before the first chunk. */
 typedef struct redd__http_chunked {
-    uint64_t left;       /* bytes of the chunk in work that are still to come; its size while read */
-    uint64_t announced;  /* bytes of all chunks so far, the one in work included */
+    uint64_t left;      /* bytes of the chunk in work that are still to come; its size while read */
+    uint64_t announced; /* bytes of all chunks so far, the one in work included */
     uint64_t extensions; /* bytes of all chunk extensions so far */
     uint8_t state;
     uint8_t digits; /* of the size that is being read */

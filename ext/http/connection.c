@@ -16,6 +16,7 @@ void redd__http_connection_break(redd__http_connection *c)
 void redd__http_connection_lose(redd__http_connection *c, int status)
 {
     redd__http_connection_break(c);
+    redd__http_leaving_end(c, status);
     if (c->request)
         redd__http_request_end(c->request, status);
 }
@@ -23,7 +24,8 @@ void redd__http_connection_lose(redd__http_connection *c, int status)
 static void notify_drain(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
-    if (!req || !req->full || redd_output_queued(&c->output) > req->low_mark)
+    if (!req || !req->full || redd__http_sends_file(c) ||
+        redd_output_queued(&c->output) > req->low_mark)
         return;
     req->full = false;
     if (req->drain_fn) {
@@ -40,6 +42,10 @@ static void send_output(redd__http_connection *c)
         redd__http_connection_lose(c, rc);
     else if (redd_output_queued(&c->output) < before)
         c->progress = true;
+    if (rc == 0)
+        redd__http_left(c);
+    if (rc == 0 && redd__http_sends_file(c))
+        redd__http_file_step(c);
     notify_drain(c);
 }
 
@@ -89,7 +95,7 @@ static bool can_go_on(redd__http_connection *c)
 static void set_interest(redd__http_connection *c)
 {
     unsigned events = redd__http_wants_input(c) ? REDD_STREAM_READ : 0;
-    if (redd_output_queued(&c->output) > 0)
+    if (redd_output_queued(&c->output) > 0 || redd__http_sends_file(c))
         events |= REDD_STREAM_WRITE;
     if (redd__http_hangup_watch(c->request))
         events |= REDD_STREAM_HANGUP;
@@ -124,8 +130,11 @@ static void connection_drop(redd_future *f)
     redd__http_connection *c = REDD__LIST_ITEM(f, redd__http_connection, future);
     redd_http_server *server = c->server;
     c->phase = REDD__HTTP_CLOSED;
+    /* What the stream has failed with, perhaps in somebody else's turn, says why. */
+    int status = redd_output_error(&c->output) ? redd_output_error(&c->output) : UV_ECANCELED;
+    redd__http_leaving_end(c, status);
     if (c->request)
-        redd__http_request_end(c->request, UV_ECANCELED);
+        redd__http_request_end(c->request, status);
     redd_timer_stop(&c->timer);
     redd__http_input_release(c);
     if (c->stream) {

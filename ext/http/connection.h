@@ -34,6 +34,9 @@ struct redd__http_connection {
     redd_output output;
     redd_waker *waker;
     redd_http_request *request;
+    /* Answered requests whose end is told when their responses have left, the oldest first. */
+    redd_http_request *leaving, **leaving_end;
+    uint32_t n_leaving;
     llhttp_t parser;
 
     /* Input: bytes pos..len are not parsed yet. The memory is the worker's read buffer during a
@@ -174,12 +177,39 @@ bool redd__http_proxy_step(redd__http_connection *c);
 /** Closes the connection without an answer: nothing of it is HTTP. */
 void redd__http_proxy_refuse(redd__http_connection *c);
 
+/* --- leaving.c --- */
+
+/** How many answered requests may wait for the output to leave. */
+#define REDD__HTTP_MAX_LEAVING 64
+
+/** Takes the answered request in hand off the connection's hands, to be told of its end once the
+ *  output has left. */
+void redd__http_leave(redd__http_connection *c);
+/** Tells those that left, when no output waits any more. */
+void redd__http_left(redd__http_connection *c);
+/** Tells all of them, the oldest first, whatever has become of the output. */
+void redd__http_leaving_end(redd__http_connection *c, int status);
+
+/* --- file_body.c --- */
+
+/** Sends of the file in hand what the stream takes, up to a budget per poll. */
+void redd__http_file_step(redd__http_connection *c);
+static inline bool redd__http_sends_file(const redd__http_connection *c)
+{
+    return c->request && c->request->file_left > 0;
+}
+
 /* --- response.c --- */
 
 /** Writes a bodyless error response of the server's own with Connection: close. */
 void redd__http_refuse(redd__http_connection *c, unsigned status);
-/** The field lines of a 101. */
+
+/* --- interim.c --- */
+
+/** A 101. UV_EINVAL, UV_ENOMEM, REDD_ECLOSED. */
 int redd__http_write_switch(redd_http_request *req, const char *protocol,
                             const redd_http_field *fields, size_t n);
+/** The 200 to a CONNECT. Errors as above. */
+int redd__http_write_tunnel(redd_http_request *req, const redd_http_field *fields, size_t n);
 
 #endif

@@ -66,7 +66,7 @@ void redd__http_judge(redd__http_connection *c)
 
 static redd__http_wait current_wait(const redd__http_connection *c)
 {
-    if (redd_output_queued(&c->output) > 0)
+    if (redd_output_queued(&c->output) > 0 || redd__http_sends_file(c))
         return REDD__HTTP_WAIT_WRITE;
     if (c->phase == REDD__HTTP_LINGER)
         return REDD__HTTP_WAIT_LINGER;

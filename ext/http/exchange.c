@@ -3,6 +3,8 @@
  */
 #include "ext/http/connection.h"
 
+#include <uv.h>
+
 #define MAX_EMPTY_LINES 16 /* bytes of line ends before a head (RFC 9112 2.2) */
 
 /* Skips empty lines (each exactly CRLF) and takes a request for the head that begins. Returns 0 or
@@ -21,6 +23,7 @@ static unsigned begin_head(redd__http_connection *c)
     c->request = redd__http_request_new(c);
     if (!c->request)
         return 503;
+    c->request->began_at = redd_timers_now(c->timer.timers);
     c->head_off = c->in_pos;
     c->head_begun = true;
     c->progress = true;
@@ -29,14 +32,44 @@ static unsigned begin_head(redd__http_connection *c)
     return 0;
 }
 
+static int end_of_refused(unsigned status)
+{
+    switch (status) {
+    case 408:
+        return UV_ETIMEDOUT;
+    case 413:
+    case 414:
+    case 431:
+        return REDD_ELIMIT;
+    case 503:
+        return UV_ENOMEM;
+    default:
+        return REDD_EMALFORMED;
+    }
+}
+
+/* As much of a refused head as was understood, for who looks at it at the end. */
+static void show_partial_head(redd__http_connection *c)
+{
+    redd_http_request *req = c->request;
+    if (req->head)
+        return;
+    req->head = c->in + c->head_off;
+    req->head_len = (uint32_t)(c->in_len - c->head_off);
+    if (req->target_off > 0)
+        req->method_len = req->target_off - 1;
+}
+
 void redd__http_connection_refuse(redd__http_connection *c, unsigned status)
 {
     redd__http_refuse(c, status);
     c->phase = REDD__HTTP_LINGER;
-    c->head_begun = false;
     c->progress = true;
-    if (c->request)
-        redd__http_request_end(c->request, REDD_EMALFORMED);
+    if (c->request) {
+        show_partial_head(c);
+        redd__http_request_end(c->request, end_of_refused(status));
+    }
+    c->head_begun = false;
 }
 
 static void dispatch(redd__http_connection *c)
@@ -98,18 +131,23 @@ static bool head_step(redd__http_connection *c)
     return true;
 }
 
-/* What an end function is told of is with the system, or has failed. */
-static bool response_is_out(redd__http_connection *c)
+/* Somebody is told when the response is with the system, and it is not. */
+static bool must_leave(const redd__http_connection *c)
 {
-    return !c->request->end_fn ||
-           (redd_output_queued(&c->output) == 0 && redd_output_flush(&c->output) == 0);
+    return redd__http_end_is_told(c->request) && redd_output_queued(&c->output) > 0;
+}
+
+/* There is no room for one more, or it is owed a drain event first. */
+static bool cannot_leave(const redd__http_connection *c)
+{
+    return c->n_leaving == REDD__HTTP_MAX_LEAVING || (c->request->full && c->request->drain_fn);
 }
 
 bool redd__http_can_finish(redd__http_connection *c)
 {
     const redd_http_request *req = c->request;
     return req->answer == REDD__HTTP_ANSWERED && !req->read_fn &&
-           (req->body_ended || req->close_after) && response_is_out(c);
+           (req->body_ended || req->close_after) && !(must_leave(c) && cannot_leave(c));
 }
 
 /* The response is given and nobody reads the body any more. */
@@ -127,10 +165,17 @@ static bool finish_step(redd__http_connection *c)
     redd_http_request *req = c->request;
     if (req->answer == REDD__HTTP_ANSWERED && !req->read_fn && !req->body_ended)
         leave_body(req);
-    if (!redd__http_can_finish(c))
+    if (c->n_leaving == REDD__HTTP_MAX_LEAVING && redd_output_flush(&c->output) == 0)
+        redd__http_left(c);
+    if (c->phase != REDD__HTTP_REQUEST || !redd__http_can_finish(c))
         return false;
     c->phase = req->close_after ? REDD__HTTP_LINGER : REDD__HTTP_HEAD;
     c->progress = true;
+    if (must_leave(c)) {
+        redd__http_leave(c);
+        return true;
+    }
+    redd__http_left(c);
     redd__http_request_end(req, 0);
     return true;
 }

@@ -112,8 +112,8 @@ static int init(redd_runtime *rt, void **shared)
     redd__networks *trusted;
     (void)shared;
     read_options(rt, &o);
-    int rc = redd__http_trust_parse(redd_runtime_allocator(rt), redd_runtime_logger(rt), &o,
-                                    &trusted);
+    int rc =
+        redd__http_trust_parse(redd_runtime_allocator(rt), redd_runtime_logger(rt), &o, &trusted);
     redd__networks_free(trusted);
     return rc;
 }

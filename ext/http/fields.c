@@ -82,6 +82,50 @@ int redd__http_fields_check(const redd_http_field *fields, size_t n, redd__http_
     return 0;
 }
 
+static bool may_be_trailer(redd_slice name)
+{
+    static const char *const banned[] = {"age",
+                                         "authorization",
+                                         "cache-control",
+                                         "connection",
+                                         "content-encoding",
+                                         "content-length",
+                                         "content-range",
+                                         "content-type",
+                                         "cookie",
+                                         "date",
+                                         "expires",
+                                         "host",
+                                         "keep-alive",
+                                         "location",
+                                         "max-forwards",
+                                         "proxy-authenticate",
+                                         "proxy-authorization",
+                                         "range",
+                                         "retry-after",
+                                         "set-cookie",
+                                         "te",
+                                         "trailer",
+                                         "transfer-encoding",
+                                         "upgrade",
+                                         "vary",
+                                         "www-authenticate"};
+    for (size_t i = 0; i < sizeof banned / sizeof *banned; i++)
+        if (named(name, banned[i]))
+            return false;
+    return true;
+}
+
+int redd__http_trailers_check(const redd_http_field *fields, size_t n, size_t *size)
+{
+    redd__http_field_facts facts;
+    int rc = redd__http_fields_check(fields, n, &facts);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = may_be_trailer(fields[i].name) ? 0 : UV_EINVAL;
+    *size = facts.size;
+    return rc;
+}
+
 char *redd__http_fields_write(char *p, const redd_http_field *fields, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -103,6 +147,9 @@ redd_slice redd__http_reason(unsigned status)
         unsigned status;
         redd_slice text;
     } reasons[] = {
+        {101, REDD_SLICE("Switching Protocols")},
+        {102, REDD_SLICE("Processing")},
+        {103, REDD_SLICE("Early Hints")},
         {200, REDD_SLICE("OK")},
         {201, REDD_SLICE("Created")},
         {202, REDD_SLICE("Accepted")},

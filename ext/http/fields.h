@@ -26,6 +26,10 @@ bool redd__http_is_token(redd_slice s);
 /** No control byte but HTAB. */
 bool redd__http_is_value(redd_slice s);
 
+/** As redd__http_fields_check for trailers, with the size of their lines; UV_EINVAL also for fields
+ *  that matter before the body or to the connection (RFC 9110 6.5.1). */
+int redd__http_trailers_check(const redd_http_field *fields, size_t n, size_t *size);
+
 /** Writes the lines, but not Connection, which the server joins with its own; returns the end. */
 char *redd__http_fields_write(char *p, const redd_http_field *fields, size_t n);
 

@@ -270,7 +270,8 @@ unsigned redd__http_head_check(redd__http_connection *c, redd_http_request *req)
         return status;
     req->is_head = c->parser.method == HTTP_HEAD;
     req->keep_alive = !h.close && (req->minor == 1 || h.keep_alive) &&
-                      c->parser.method != HTTP_CONNECT && ++c->requests != c->server->options.max_requests;
+                      c->parser.method != HTTP_CONNECT &&
+                      ++c->requests != c->server->options.max_requests;
     req->body_max = c->server->options.max_body;
     return 0;
 }

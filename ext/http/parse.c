@@ -152,7 +152,8 @@ static unsigned status_of_error(const redd__http_connection *c, size_t stop)
     }
 }
 
-redd__http_parsed redd__http_parse_lines(redd__http_connection *c, const char *lines, redd_slice *in)
+redd__http_parsed redd__http_parse_lines(redd__http_connection *c, const char *lines,
+                                         redd_slice *in)
 {
     c->lines = lines;
     llhttp_errno_t err = llhttp_execute(&c->parser, in->data, in->len);

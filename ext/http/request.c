@@ -79,15 +79,21 @@ void redd__http_request_end(redd_http_request *req, int status)
 {
     redd_http_read_fn read_fn = req->read_fn;
     redd_http_end_fn end_fn = req->end_fn;
-    bool seen = req->refs > 1 || end_fn || read_fn;
+    bool seen = req->refs > 1 || end_fn || read_fn || req->conn->server->exchange_fn;
     if (seen && req->conn->stream) /* an upgrade has taken the stream, and the address */
         redd_stream_peer(req->conn->stream, &req->peer);
     if (seen)
         redd__http_origin_keep(req);
-    req->conn->request = NULL;
+    redd__http_connection *c = req->conn;
+    if (c->request == req)
+        c->request = NULL;
     req->conn = NULL;
     req->read_fn = NULL;
     req->end_fn = NULL;
+    if (seen)
+        req->ended_at = redd_timers_now(req->state->timers);
+    if (c->server->exchange_fn)
+        c->server->exchange_fn(req, status, c->server->exchange_user);
     if (read_fn)
         read_fn(req, status ? status : UV_ECANCELED, redd_slice_of(NULL, 0), true, req->read_user);
     for (redd__http_watch *w; (w = req->watches);) {
@@ -225,4 +231,35 @@ void redd_http_peer(const redd_http_request *req, redd_address *out)
 redd_worker *redd_http_worker(const redd_http_request *req)
 {
     return req->state->worker;
+}
+
+void *redd_http_data(const redd_http_request *req)
+{
+    return req->data;
+}
+
+void redd_http_set_data(redd_http_request *req, void *data)
+{
+    req->data = data;
+}
+
+unsigned redd_http_status(const redd_http_request *req)
+{
+    return req->status;
+}
+
+uint64_t redd_http_bytes_sent(const redd_http_request *req)
+{
+    return req->sent;
+}
+
+uint64_t redd_http_bytes_received(const redd_http_request *req)
+{
+    return req->body_received;
+}
+
+uint64_t redd_http_duration_ms(const redd_http_request *req)
+{
+    uint64_t end = req->conn ? redd_timers_now(req->state->timers) : req->ended_at;
+    return end - req->began_at;
 }

@@ -76,7 +76,7 @@ struct redd_http_request {
     uint64_t body_max;
     redd__http_chunked chunks;
     redd_buffer trailers; /* the trailer section as it came; empty until there is one */
-    redd_buffer body; /* of a READ_ALL */
+    redd_buffer body;     /* of a READ_ALL */
     redd_http_read_fn read_fn;
     void *read_user;
 
@@ -92,6 +92,18 @@ struct redd_http_request {
     void *drain_user;
     redd_http_end_fn end_fn;
     void *end_user;
+    void *data; /* the handler's own */
+
+    /* file_body.c: a part of a file that is being sent; file_left > 0 while it is. */
+    int file;
+    bool file_chunked; /* it is a chunk, whose end is still owed */
+    uint64_t file_off, file_left;
+
+    /* What became of it. */
+    uint16_t status; /* of the response; 0: none yet */
+    uint64_t sent;   /* bytes of its body */
+    uint64_t began_at, ended_at;
+    redd_http_request *next; /* of connection->leaving */
 
     const struct redd__http_route *route; /* that the router took */
     redd__http_watch *watches;
@@ -116,6 +128,11 @@ struct redd_http_request {
 redd_http_request *redd__http_request_new(redd__http_connection *conn);
 /** Moves the head to memory of the request's own. UV_ENOMEM. */
 int redd__http_request_retain(redd_http_request *req);
+/** Somebody is told of its end, and so of when its response has left. */
+static inline bool redd__http_end_is_told(const redd_http_request *req)
+{
+    return req->end_fn || req->watches;
+}
 /** Ends the request: what it still waits for is told, then the end function; drops the connection's
  *  reference. */
 void redd__http_request_end(redd_http_request *req, int status);

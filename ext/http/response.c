@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Responses, written straight into the connection's output. */
 #include "ext/http/coding/response.h"
-#include "ext/http/connection.h"
 #include "ext/http/fields.h"
 #include "ext/http/put.h"
+#include "ext/http/response.h"
 
 #include <uv.h>
 
@@ -15,7 +15,7 @@
 
 typedef enum framing { FRAME_LENGTH, FRAME_CHUNKED, FRAME_CLOSE, FRAME_NONE } framing;
 
-static char *put_status_line(char *p, unsigned status)
+char *redd__http_put_status_line(char *p, unsigned status)
 {
     if (status == 200)
         return REDD__PUT(p, "HTTP/1.1 200 OK\r\n");
@@ -38,9 +38,6 @@ static char *put_connection(char *p, const redd_http_request *req, bool upgrade)
     return req->minor == 0 ? REDD__PUT(p, "Connection: keep-alive\r\n") : p;
 }
 
-/* Status line, Connection, framing, Date and the request's id are at most this long. */
-#define HEAD_MAX (256 + REDD__HTTP_ID_LINE_MAX)
-
 /* What a response's head is made of. */
 typedef struct head {
     unsigned status;
@@ -55,21 +52,16 @@ typedef struct head {
 /* At most. */
 static size_t head_size(const head *h)
 {
-    return HEAD_MAX + h->facts->size + (h->plan ? REDD__HTTP_PLAN_SIZE(h->n) : 0);
-}
-
-static bool tells_id(const redd__http_connection *c)
-{
-    return c->server->options.request_id;
+    return REDD__HTTP_HEAD_MAX + h->facts->size + (h->plan ? REDD__HTTP_PLAN_SIZE(h->n) : 0);
 }
 
 static char *put_head(char *p, redd_http_request *req, const head *h)
 {
-    p = put_status_line(p, h->status);
+    p = redd__http_put_status_line(p, h->status);
     if (!h->facts->date)
         p = redd__put(p, redd__http_date_line(req->state), REDD__HTTP_DATE_LINE);
     p = put_connection(p, req, h->facts->upgrade);
-    if (tells_id(req->conn) && !h->facts->id)
+    if (redd__http_tells_id(req->conn) && !h->facts->id)
         p = redd__http_id_put_line(p, req);
     p = h->plan ? redd__http_plan_write(p, h->plan, h->fields, h->n)
                 : redd__http_fields_write(p, h->fields, h->n);
@@ -103,6 +95,7 @@ static bool body_stands_in_the_way(const redd_http_request *req)
 
 static void decide(redd_http_request *req, unsigned status, const redd__http_field_facts *facts)
 {
+    req->status = (uint16_t)status;
     req->close_after = facts->close || !req->keep_alive || req->conn->closing;
     req->bodyless_out = req->is_head || status == 204 || status == 205 || status == 304;
 }
@@ -127,7 +120,7 @@ static void answered(redd_http_request *req)
 }
 
 /* Why there was no room: memory, or a stream that has failed, which ends the connection. */
-static int output_failed(redd_http_request *req)
+int redd__http_output_failed(redd_http_request *req)
 {
     if (!redd_output_error(&req->conn->output))
         return UV_ENOMEM;
@@ -153,7 +146,7 @@ static int write_whole(redd_http_request *req, head *h, redd_slice body)
     bool gather = send_body && body.len <= GATHER_MAX;
     char *start = redd_output_reserve(o, head_size(h) + (gather ? body.len : 0));
     if (!start)
-        return output_failed(req);
+        return redd__http_output_failed(req);
     h->frame = framing_of_whole(h->status, body.len);
     h->length = length_to_tell(h->status, body.len);
     char *p = put_head(start, req, h);
@@ -162,8 +155,9 @@ static int write_whole(redd_http_request *req, head *h, redd_slice body)
     redd_output_commit(o, (size_t)(p - start));
     if (send_body && !gather && write_body(o, body)) {
         redd__http_connection_break(req->conn); /* a head without its body */
-        return output_failed(req);
+        return redd__http_output_failed(req);
     }
+    req->sent = send_body ? body.len : 0;
     answered(req);
     return 0;
 }
@@ -252,7 +246,7 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
     char *start = redd_output_reserve(o, head_size(&h));
     if (!start) {
         redd__http_code_release(req);
-        return output_failed(req);
+        return redd__http_output_failed(req);
     }
     int64_t sent_length = h.plan && plan.coding != REDD__HTTP_IDENTITY ? -1 : length;
     h.frame = framing_of_stream(req, status, sent_length);
@@ -265,7 +259,7 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
     return 0;
 }
 
-static char *put_chunk_size(char *p, size_t n)
+char *redd__http_put_chunk_size(char *p, uint64_t n)
 {
     static const char hex[] = "0123456789abcdef";
     int shift = 60;
@@ -281,7 +275,7 @@ static int write_small_chunk(redd_output *o, redd_slice piece)
     char *start = redd_output_reserve(o, piece.len + CHUNK_FRAME);
     if (!start)
         return UV_ENOMEM;
-    char *p = put_chunk_size(start, piece.len);
+    char *p = redd__http_put_chunk_size(start, piece.len);
     p = redd__put(p, piece.data, piece.len);
     p = REDD__PUT(p, "\r\n");
     redd_output_commit(o, (size_t)(p - start));
@@ -295,7 +289,7 @@ static int write_large_chunk(redd__http_connection *c, redd_slice piece)
     char *start = redd_output_reserve(o, CHUNK_FRAME);
     if (!start)
         return UV_ENOMEM;
-    redd_output_commit(o, (size_t)(put_chunk_size(start, piece.len) - start));
+    redd_output_commit(o, (size_t)(redd__http_put_chunk_size(start, piece.len) - start));
     int rc = redd_output_write(o, piece);
     if (rc == 0)
         rc = redd_output_write(o, end);
@@ -333,8 +327,9 @@ static int write_piece(redd_http_request *req, redd_slice piece)
 }
 
 /* A piece that was refused must fit at the drain event, or the two would go round for ever. */
-static void owe_drain(redd_http_request *req, uint64_t max, size_t refused)
+void redd__http_owe_drain(redd_http_request *req, size_t refused)
 {
+    uint64_t max = req->conn->server->options.max_queued;
     uint64_t room = refused < max ? max - refused : 0;
     req->full = true;
     req->low_mark = room < max / 4 ? room : max / 4;
@@ -344,7 +339,7 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
 {
     if (!req->conn)
         return REDD_ECLOSED;
-    if (req->answer != REDD__HTTP_STREAMING)
+    if (req->answer != REDD__HTTP_STREAMING || req->file_left > 0)
         return REDD_ESTATE;
     if (req->declared >= 0 && piece.len > (uint64_t)req->declared)
         return UV_EINVAL;
@@ -352,31 +347,48 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
     uint64_t max = c->server->options.max_queued;
     size_t queued = redd_output_queued(&c->output);
     if (queued > 0 && queued + piece.len + CHUNK_FRAME > max) {
-        owe_drain(req, max, piece.len + CHUNK_FRAME);
+        redd__http_owe_drain(req, piece.len + CHUNK_FRAME);
         return REDD_ELIMIT;
     }
     if (piece.len > 0 && !req->bodyless_out) {
         int rc = write_piece(req, piece);
         if (redd_output_error(&c->output))
-            return output_failed(req);
+            return redd__http_output_failed(req);
         if (rc)
             return rc;
+        req->sent += piece.len;
     }
     if (req->declared >= 0)
         req->declared -= (int64_t)piece.len;
     redd__http_connection_wake(c);
     if (redd_output_queued(&c->output) <= max / 2)
         return 0;
-    owe_drain(req, max, 0);
+    redd__http_owe_drain(req, 0);
     return REDD_HTTP_FULL;
 }
 
-int redd_http_finish(redd_http_request *req)
+/* The last chunk with the trailers behind it (RFC 9112 7.1). */
+static int write_last_chunk(redd_output *o, const redd_http_field *trailers, size_t n, size_t size)
 {
-    static const redd_slice last_chunk = REDD_SLICE("0\r\n\r\n");
+    char *start = redd_output_reserve(o, sizeof "0\r\n\r\n" + size);
+    if (!start)
+        return UV_ENOMEM;
+    char *p = REDD__PUT(start, "0\r\n");
+    p = redd__http_fields_write(p, trailers, n);
+    p = REDD__PUT(p, "\r\n");
+    redd_output_commit(o, (size_t)(p - start));
+    return 0;
+}
+
+int redd_http_finish_with(redd_http_request *req, const redd_http_field *trailers, size_t n)
+{
+    size_t size;
+    int rc = redd__http_trailers_check(trailers, n, &size);
+    if (rc)
+        return rc;
     if (!req->conn)
         return REDD_ECLOSED;
-    if (req->answer != REDD__HTTP_STREAMING)
+    if (req->answer != REDD__HTTP_STREAMING || req->file_left > 0)
         return REDD_ESTATE;
     redd__http_connection *c = req->conn;
     if (req->declared > 0 && !req->bodyless_out) {
@@ -384,9 +396,22 @@ int redd_http_finish(redd_http_request *req)
         return UV_EINVAL;
     }
     bool whole = !req->encoder || write_coded(req, redd_slice_of(NULL, 0), true) == 0;
-    if (whole && req->chunked_out && redd_output_write(&c->output, last_chunk))
+    if (whole && req->chunked_out && write_last_chunk(&c->output, trailers, n, size))
         redd__http_connection_break(c);
     answered(req);
+    return 0;
+}
+
+int redd_http_finish(redd_http_request *req)
+{
+    return redd_http_finish_with(req, NULL, 0);
+}
+
+int redd_http_abort(redd_http_request *req)
+{
+    if (!req->conn)
+        return REDD_ECLOSED;
+    redd__http_connection_lose(req->conn, UV_ECANCELED);
     return 0;
 }
 
@@ -395,40 +420,15 @@ int redd_http_finish(redd_http_request *req)
 void redd__http_refuse(redd__http_connection *c, unsigned status)
 {
     redd_output *o = &c->output;
-    char *start = redd_output_reserve(o, HEAD_MAX);
+    if (c->request)
+        c->request->status = (uint16_t)status;
+    char *start = redd_output_reserve(o, REDD__HTTP_HEAD_MAX);
     if (!start)
         return; /* the connection closes all the same */
-    char *p = put_status_line(start, status);
+    char *p = redd__http_put_status_line(start, status);
     p = redd__put(p, redd__http_date_line(c->server->state), REDD__HTTP_DATE_LINE);
-    if (c->request && tells_id(c))
+    if (c->request && redd__http_tells_id(c))
         p = redd__http_id_put_line(p, c->request);
     p = REDD__PUT(p, "Connection: close\r\nContent-Length: 0\r\n\r\n");
     redd_output_commit(o, (size_t)(p - start));
-}
-
-int redd__http_write_switch(redd_http_request *req, const char *protocol,
-                            const redd_http_field *fields, size_t n)
-{
-    redd__http_field_facts facts;
-    redd_slice name = redd_slice_str(protocol);
-    int rc = redd__http_fields_check(fields, n, &facts);
-    if (rc)
-        return rc;
-    if (facts.close || facts.upgrade || name.len == 0 || !redd__http_is_value(name))
-        return UV_EINVAL;
-    redd_output *o = &req->conn->output;
-    redd_output_cork(o);
-    char *start = redd_output_reserve(o, HEAD_MAX + facts.size + name.len);
-    if (!start)
-        return output_failed(req);
-    char *p =
-        REDD__PUT(start, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ");
-    p = redd__put(p, name.data, name.len);
-    p = REDD__PUT(p, "\r\n");
-    if (tells_id(req->conn) && !facts.id)
-        p = redd__http_id_put_line(p, req);
-    p = redd__http_fields_write(p, fields, n);
-    p = REDD__PUT(p, "\r\n");
-    redd_output_commit(o, (size_t)(p - start));
-    return 0;
 }

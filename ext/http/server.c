@@ -27,6 +27,12 @@ void redd_http_server_on_end(redd_http_server *s, void (*fn)(void *user), void *
     s->end_user = user;
 }
 
+void redd_http_server_on_exchange(redd_http_server *s, redd_http_exchange_fn fn, void *user)
+{
+    s->exchange_fn = fn;
+    s->exchange_user = user;
+}
+
 static void take_stream(redd_http_server *s, redd_stream *stream)
 {
     int rc = redd__http_connection_new(s, stream);

@@ -19,9 +19,11 @@ struct redd_http_server {
     size_t n_connections;
     uint32_t refs; /* the owner's, the accepting task's, one per connection */
     bool closing;
-    bool owned; /* not closed yet by its owner */
+    bool owned;              /* not closed yet by its owner */
     bool logged;             /* where connections come from will be asked */
     redd__networks *trusted; /* of options.trusted */
+    redd_http_exchange_fn exchange_fn;
+    void *exchange_user;
     void (*end_fn)(void *user);
     void *end_user;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handing a connection over to another protocol (RFC 9110 7.8). */
+/* Handing a connection over: to another protocol (RFC 9110 7.8), or as a tunnel (9.3.6). */
 #include "ext/http/connection.h"
 
 #include <uv.h>
@@ -27,16 +27,13 @@ static int may_upgrade(const redd_http_request *req)
     return req->minor == 0 || req->body_length != 0 ? UV_EINVAL : 0;
 }
 
-int redd_http_upgrade(redd_http_request *req, const char *protocol, const redd_http_field *fields,
-                      size_t n, redd_http_upgraded *out)
+/* The stream and what waits for it become the caller's; the request has ended. */
+static int hand_over(redd_http_request *req, redd_http_upgraded *out)
 {
-    int rc = may_upgrade(req);
-    if (rc || (rc = redd__http_write_switch(req, protocol, fields, n)))
-        return rc;
     redd__http_connection *c = req->conn;
     redd_stream_peer(c->stream, &out->peer);
     req->peer = out->peer;
-    rc = redd_output_move(&out->output, &c->output);
+    int rc = redd_output_move(&out->output, &c->output);
     if (rc) {
         redd__http_connection_break(c); /* a 101 that nobody stands behind must not leave */
         return rc;
@@ -48,6 +45,28 @@ int redd_http_upgrade(redd_http_request *req, const char *protocol, const redd_h
     c->stream = NULL;
     c->phase = REDD__HTTP_CLOSED;
     redd__http_connection_wake(c);
+    redd__http_leaving_end(c, 0);
     redd__http_request_end(req, 0);
     return 0;
+}
+
+int redd_http_upgrade(redd_http_request *req, const char *protocol, const redd_http_field *fields,
+                      size_t n, redd_http_upgraded *out)
+{
+    int rc = may_upgrade(req);
+    if (rc == 0)
+        rc = redd__http_write_switch(req, protocol, fields, n);
+    return rc ? rc : hand_over(req, out);
+}
+
+int redd_http_tunnel(redd_http_request *req, const redd_http_field *fields, size_t n,
+                     redd_http_upgraded *out)
+{
+    static const redd_slice connect = REDD_SLICE("CONNECT");
+    int rc = may_upgrade(req);
+    if (rc == 0 && !redd_slice_equal(redd_http_method(req), connect))
+        rc = UV_EINVAL;
+    if (rc == 0)
+        rc = redd__http_write_tunnel(req, fields, n);
+    return rc ? rc : hand_over(req, out);
 }

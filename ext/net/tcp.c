@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -104,6 +105,19 @@ static int tcp_write(redd_stream *s, const redd_slice *v, size_t nv, size_t *n)
     return 0;
 }
 
+static int tcp_send_file(redd_stream *s, int fd, uint64_t offset, size_t length, size_t *n)
+{
+    off_t at = (off_t)offset;
+    ssize_t put;
+    do
+        put = sendfile(tcp_of(s)->fd, fd, &at, length);
+    while (put < 0 && errno == EINTR);
+    if (put < 0)
+        return failed(tcp_of(s), REDD_STREAM_WRITE);
+    *n = (size_t)put; /* a short one may be the end of the file: the next call tells */
+    return 0;
+}
+
 static void tcp_interest(redd_stream *s, unsigned events)
 {
     redd__tcp *t = tcp_of(s);
@@ -149,6 +163,7 @@ static const redd_stream_vt tcp_vt = {
     .shutdown = tcp_shutdown,
     .close = tcp_close,
     .peer = tcp_peer,
+    .send_file = tcp_send_file,
 };
 
 redd__tcp *redd__tcp_get(redd__net *net)

@@ -213,7 +213,8 @@ REDD_API int redd_http_finish_with(redd_http_request *req, const redd_http_field
 /** Sends `length` bytes of a file from `offset`, by sendfile where the stream can; counts as a
  * piece of the body, as redd_http_write. 0: sent; REDD_HTTP_FULL: `fd` must stay open until the
  * drain function, or the end, was called; nothing else may be written before. A file that ends too
- * early breaks the connection. UV_EINVAL, REDD_ESTATE, REDD_ECLOSED, or an error of reading. */
+ * early breaks the connection. UV_EINVAL; UV_ENOTSUP: the response is being compressed;
+ * REDD_ESTATE, REDD_ECLOSED, or an error of reading. */
 REDD_API int redd_http_write_file(redd_http_request *req, int fd, uint64_t offset, uint64_t length);
 /** Cuts the response: the connection ends by a reset, so that the peer cannot take it for a whole
  *  one; the end function is told UV_ECANCELED. REDD_ECLOSED. */
@@ -234,8 +235,8 @@ REDD_API int redd_http_drain_future(redd_http_request *req, redd_future **out);
 typedef void (*redd_http_end_fn)(redd_http_request *req, int status, void *user);
 /** Called exactly once, at the end of the request. */
 REDD_API void redd_http_on_end(redd_http_request *req, redd_http_end_fn fn, void *user);
-/** A future that ends with undefined or with the status, when the request ends. In place of an end
- *  function. UV_ENOMEM, REDD_ESTATE: there is one; REDD_ECLOSED. */
+/** A future that ends with undefined or with the status, when the request ends. UV_ENOMEM,
+ *  REDD_ECLOSED. */
 REDD_API int redd_http_end_future(redd_http_request *req, redd_future **out);
 
 /* --- upgrade --- */

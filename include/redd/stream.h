@@ -77,6 +77,15 @@ static inline int redd_stream_write(redd_stream *s, const redd_slice *v, size_t 
         return REDD_STREAM_AGAIN;
     return s->vt->write(s, v, nv, n);
 }
+/** As the table's send_file, which must be there. */
+static inline int redd_stream_send_file(redd_stream *s, int fd, uint64_t offset, size_t length,
+                                        size_t *n)
+{
+    *n = 0;
+    if (!(s->ready & REDD_STREAM_WRITE))
+        return REDD_STREAM_AGAIN;
+    return s->vt->send_file(s, fd, offset, length, n);
+}
 /** Costs nothing when nothing changes. */
 static inline void redd_stream_interest(redd_stream *s, unsigned events)
 {

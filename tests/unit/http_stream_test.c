@@ -170,7 +170,8 @@ static void test_until_close(void **state)
     /* A declared length lets the connection go on, also in HTTP/1.0. */
     s = (source){.length = 10, .total = 10, .piece = 10};
     client_open(&b, &c);
-    client_text(&c, GET_10 GET_10);
+    client_text(&c, GET_10);
+    client_text(&c, GET_10);
     reply_begin(&r, &c);
     assert_true(reply_next(&r));
     assert_true(reply_field_is(&r, "connection", "keep-alive"));

@@ -1,98 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* One piece of a request's body as a future. */
 #include "ext/http/ops/ops.h"
 #include "ext/http/ops/request.h"
-#include "ext/http/request.h"
 
 #include <uv.h>
 
+REDD__HTTP_OP(read_body)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)out;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    return rc ? rc : redd_http_read_future(q->req, pending);
+}
+
+/* --- the whole --- */
+
 /* Shared by the future and the read that runs: whoever ends last frees it. */
-typedef struct body_read {
+typedef struct full_read {
     redd_future future;
-    redd__http_state *state;
-    redd_http_request *req; /* a reference */
+    const redd_allocator *alloc;
     redd_waker *waker;
     redd_value result;
     bool done;    /* the read has ended */
     bool dropped; /* nobody waits for the result */
-} body_read;
+} full_read;
 
-static body_read *of_future(redd_future *f)
+static full_read *of_future(redd_future *f)
 {
-    return REDD__LIST_ITEM(f, body_read, future);
+    return (full_read *)(void *)f;
 }
 
-static void release(body_read *b)
+static void release(full_read *r)
 {
-    redd_waker_keep(&b->waker, NULL);
-    redd_value_drop(&b->result);
-    redd_http_request_unref(b->req);
-    redd_free(b->state->alloc, b, sizeof *b);
+    redd_waker_keep(&r->waker, NULL);
+    redd_value_drop(&r->result);
+    redd_free(r->alloc, r, sizeof *r);
 }
 
-static void on_piece(redd_http_request *req, int status, redd_slice data, bool last, void *user)
+static void on_body(redd_http_request *req, int status, redd_slice data, bool last, void *user)
 {
-    body_read *b = user;
-    redd_bytes *bytes = NULL;
-    (void)req;
-    b->done = true;
-    if (status == 0 && data.len > 0)
-        status = redd_bytes_copy(b->state->alloc, data, &bytes);
-    if (status)
-        b->result = redd_value_error(status);
+    full_read *r = user;
+    redd_bytes *bytes;
+    (void)req, (void)last;
+    r->done = true;
+    if (status == 0)
+        status = redd_bytes_copy(r->alloc, data, &bytes);
+    r->result = status ? redd_value_error(status) : redd_value_bytes(bytes);
+    if (r->dropped)
+        release(r);
     else
-        b->result = bytes ? redd_value_bytes(bytes) : redd_value_null();
-    (void)last; /* after the last piece the next read answers null */
-    if (b->dropped)
-        release(b);
-    else
-        redd_waker_fire(&b->waker);
+        redd_waker_fire(&r->waker);
 }
 
-static redd_poll body_poll(redd_future *f, redd_waker *waker, redd_value *out)
+static redd_poll full_poll(redd_future *f, redd_waker *waker, redd_value *out)
 {
-    body_read *b = of_future(f);
-    if (!b->done) {
-        redd_waker_keep(&b->waker, waker);
+    full_read *r = of_future(f);
+    if (!r->done) {
+        redd_waker_keep(&r->waker, waker);
         return REDD_PENDING;
     }
-    *out = b->result;
-    b->result = redd_value_undefined();
+    *out = r->result;
+    r->result = redd_value_undefined();
     return REDD_READY;
 }
 
-static void body_drop(redd_future *f)
+static void full_drop(redd_future *f)
 {
-    body_read *b = of_future(f);
-    b->dropped = true;
-    if (b->done)
-        release(b);
+    full_read *r = of_future(f);
+    r->dropped = true;
+    if (r->done)
+        release(r);
 }
 
-static const redd_future_vt body_vt = {"http.read_request_body", body_poll, body_drop};
+static const redd_future_vt full_vt = {"http.read_full_body", full_poll, full_drop};
 
-REDD__HTTP_OP(read_body)
+REDD__HTTP_OP(read_full_body)
 {
-    redd__http_state *st = state;
-    redd_http_request *req;
-    int rc = redd_http_request_from_resource(w, argv[0].as.rid, &req);
+    redd__http_guest_request *q;
+    (void)state, (void)out;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
     if (rc)
         return rc;
-    if (req->conn && req->last_given) {
-        *out = redd_value_null();
-        return 0;
-    }
-    body_read *b = redd_alloc_zero(st->alloc, sizeof *b);
-    if (!b)
+    full_read *r = redd_alloc_zero(q->alloc, sizeof *r);
+    if (!r)
         return UV_ENOMEM;
-    rc = redd_http_read(req, on_piece, b);
-    if (rc) {
-        redd_free(st->alloc, b, sizeof *b);
-        return rc;
-    }
-    b->future.vt = &body_vt;
-    b->state = st;
-    b->req = redd_http_request_ref(req);
-    *pending = &b->future;
-    return 0;
+    r->future.vt = &full_vt;
+    r->alloc = q->alloc;
+    rc = redd_http_read_all(q->req, argv[1].as.u32, on_body, r);
+    if (rc)
+        redd_free(q->alloc, r, sizeof *r);
+    else
+        *pending = &r->future;
+    return rc;
+}
+
+/* --- before the first read --- */
+
+/* A size, in either of the kinds that the ops accept for it. */
+static bool count_of(const redd_value *v, uint64_t *out)
+{
+    if (v->kind == REDD_U32)
+        *out = v->as.u32;
+    else if (v->kind == REDD_I64 && v->as.i64 >= 0)
+        *out = (uint64_t)v->as.i64;
+    else
+        return false;
+    return true;
+}
+
+REDD__HTTP_OP(set_max_body)
+{
+    redd__http_guest_request *q;
+    uint64_t max;
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc == 0 && !count_of(&argv[1], &max))
+        rc = UV_EINVAL;
+    return rc ? rc : redd_http_set_max_body(q->req, max);
 }
