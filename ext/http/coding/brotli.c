@@ -4,24 +4,64 @@
 
 #ifdef REDD_HAVE_BROTLI
 #include "ext/http/coding/block.h"
+#include "runtime/base/list.h"
 
 #include <redd/error.h>
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <uv.h>
 
-/* With larger windows some qualities take up to 17 MiB; with this one none takes more than 0.8, for
- * 1 % of the size of JSON of 100 KiB. */
+/* With larger windows some qualities take up to 17 MiB; with this one none takes more than 2, for 2
+ * % of the size of JSON. */
 #define WINDOW_BITS 16
+/* It takes a table of 4 MiB for what it believes to be large. */
+#define SIZE_HINT (64U << 10)
 
 /* --- encoder --- */
 
-/* libbrotli knows no reset: each response has an instance of its own. */
+/* libbrotli's encoder ends the process when it gets no memory, unless it was built otherwise. So it
+ * is left by a jump in that case: what it holds is ours, and is freed without it. */
 typedef struct encoder {
     redd__http_encoder base;
-    BrotliEncoderState *instance;
+    BrotliEncoderState *instance; /* NULL after such a jump */
+    redd__list blocks;            /* all its memory */
+    jmp_buf no_memory;
+    bool jumps; /* while it works */
 } encoder;
+
+typedef struct block {
+    alignas(max_align_t) redd__list link;
+    size_t size; /* of it all */
+} block;
+
+static void *encoder_alloc(void *opaque, size_t size)
+{
+    encoder *e = opaque;
+    block *b = size <= SIZE_MAX - sizeof *b ? redd_alloc(e->base.alloc, sizeof *b + size) : NULL;
+    if (!b && e->jumps)
+        longjmp(e->no_memory, 1);
+    if (!b)
+        return NULL;
+    b->size = sizeof *b + size;
+    redd__list_append(&e->blocks, &b->link);
+    return b + 1;
+}
+
+static void free_block(encoder *e, block *b)
+{
+    redd__list_remove(&b->link);
+    redd_free(e->base.alloc, b, b->size);
+}
+
+static void encoder_free(void *opaque, void *memory)
+{
+    if (memory)
+        free_block(opaque, (block *)memory - 1);
+}
 
 static redd__http_encoder *encoder_create(const redd_allocator *a)
 {
@@ -30,14 +70,17 @@ static redd__http_encoder *encoder_create(const redd_allocator *a)
         return NULL;
     e->base.vt = &redd__http_br_encoder;
     e->base.alloc = a;
+    redd__list_init(&e->blocks);
     return &e->base;
 }
 
+/* It knows no reset: each response has an instance of its own. */
 static void encoder_rest(redd__http_encoder *base)
 {
     encoder *e = (encoder *)base;
-    if (e->instance)
-        BrotliEncoderDestroyInstance(e->instance);
+    redd__list *link;
+    while ((link = redd__list_first(&e->blocks)))
+        free_block(e, REDD__LIST_ITEM(link, block, link));
     e->instance = NULL;
 }
 
@@ -46,34 +89,56 @@ static int encoder_begin(redd__http_encoder *base, unsigned level)
     /* The qualities above 8 take milliseconds for anything. */
     static const uint8_t qualities[10] = {4, 1, 1, 2, 3, 4, 5, 6, 7, 8};
     encoder *e = (encoder *)base;
-    e->instance = BrotliEncoderCreateInstance(redd__http_block_new, redd__http_block_free,
-                                              redd__http_block_opaque(base->alloc));
+    e->jumps = false;
+    e->instance = BrotliEncoderCreateInstance(encoder_alloc, encoder_free, e);
     if (!e->instance)
         return UV_ENOMEM;
     (void)BrotliEncoderSetParameter(e->instance, BROTLI_PARAM_QUALITY, qualities[level % 10]);
     (void)BrotliEncoderSetParameter(e->instance, BROTLI_PARAM_LGWIN, WINDOW_BITS);
+    (void)BrotliEncoderSetParameter(e->instance, BROTLI_PARAM_SIZE_HINT, SIZE_HINT);
     return 0;
+}
+
+/* Returns false when there is no memory. */
+static bool compress(encoder *e, BrotliEncoderOperation op, redd_slice *in, redd__http_room *out)
+{
+    const uint8_t *from = (const uint8_t *)in->data;
+    uint8_t *to = (uint8_t *)out->data;
+    size_t left = in->len, room = out->len;
+    if (!BrotliEncoderCompressStream(e->instance, op, &left, &from, &room, &to, NULL))
+        return false;
+    redd__http_slice_skip(in, in->len - left);
+    redd__http_room_take(out, out->len - room);
+    return true;
+}
+
+static int encode(encoder *e, redd_slice *in, redd__http_room *out, redd__http_flush flush)
+{
+    bool end = flush == REDD__HTTP_FLUSH_END;
+    for (;;) {
+        if (!compress(e, end ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH, in, out))
+            return UV_ENOMEM;
+        if (in->len == 0 && !BrotliEncoderHasMoreOutput(e->instance))
+            return end ? REDD__HTTP_STEP_END : REDD__HTTP_STEP_INPUT;
+        if (out->len == 0)
+            return REDD__HTTP_STEP_ROOM;
+    }
 }
 
 static int encoder_encode(redd__http_encoder *base, redd_slice *in, redd__http_room *out,
                           redd__http_flush flush)
 {
-    BrotliEncoderState *b = ((encoder *)base)->instance;
-    bool end = flush == REDD__HTTP_FLUSH_END;
-    BrotliEncoderOperation op = end ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH;
-    for (;;) {
-        const uint8_t *from = (const uint8_t *)in->data;
-        uint8_t *to = (uint8_t *)out->data;
-        size_t left = in->len, room = out->len;
-        if (!BrotliEncoderCompressStream(b, op, &left, &from, &room, &to, NULL))
-            return UV_ENOMEM;
-        redd__http_slice_skip(in, in->len - left);
-        redd__http_room_take(out, out->len - room);
-        if (in->len == 0 && !BrotliEncoderHasMoreOutput(b))
-            return end ? REDD__HTTP_STEP_END : REDD__HTTP_STEP_INPUT;
-        if (out->len == 0)
-            return REDD__HTTP_STEP_ROOM;
+    encoder *e = (encoder *)base;
+    if (!e->instance)
+        return UV_ENOMEM;
+    if (setjmp(e->no_memory)) {
+        encoder_rest(base);
+        return UV_ENOMEM;
     }
+    e->jumps = true;
+    int step = encode(e, in, out, flush);
+    e->jumps = false;
+    return step;
 }
 
 static void encoder_destroy(redd__http_encoder *base)
