@@ -3,6 +3,7 @@
 #include "ext/net/tcp.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -56,9 +57,13 @@ static void log_failure(redd_acceptor *a, int error)
     if (!atomic_compare_exchange_strong(&l->logged_at, &last, now))
         return; /* another worker does */
     uint64_t n = atomic_exchange(&l->failures, 0);
-    redd_log(a->logger, REDD_LOG_WARN,
-             "cannot accept on %s port %u: %s (%" PRIu64 " %s); connections wait", l->address.host,
-             l->address.port, redd_error_text(error), n, n == 1 ? "try" : "tries");
+    char at[sizeof(l->file.path) + 16];
+    if (l->address.local)
+        (void)snprintf(at, sizeof(at), "unix:%s", l->file.path);
+    else
+        (void)snprintf(at, sizeof(at), "%s port %u", l->address.host, l->address.port);
+    redd_log(a->logger, REDD_LOG_WARN, "cannot accept on %s: %s (%" PRIu64 " %s); connections wait",
+             at, redd_error_text(error), n, n == 1 ? "try" : "tries");
 }
 
 /** Connections stay in the backlog; libuv's own answer, to accept and drop them, loses them. */

@@ -2,6 +2,7 @@
 #include "ext/net/listener.h"
 #include "ext/net/address.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
@@ -132,21 +133,40 @@ static int choose_balance(redd_balance asked, redd_balance *out)
     return 0;
 }
 
-int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options, redd_listener **out)
+static redd_listener *listener_new(redd_runtime *rt, redd_balance balance)
 {
-    redd_balance balance;
-    int rc = choose_balance(options->balance, &balance);
-    if (rc)
-        return rc;
     const redd_allocator *alloc = redd_runtime_allocator(rt);
     unsigned slots = balance == REDD_BALANCE_REUSEPORT ? redd_runtime_workers(rt) : 1;
     redd_listener *l = redd_alloc_zero(alloc, listener_size(slots));
+    if (l) {
+        l->alloc = alloc;
+        l->balance = balance;
+        l->slots = slots;
+    }
+    return l;
+}
+
+static int open_unix(redd_listener *l, const redd_listen_options *o)
+{
+    int rc = redd__unix_listen(o->path, o->mode, o->backlog ? o->backlog : DEFAULT_BACKLOG,
+                               &l->file, &l->fds[0]);
+    if (rc == 0) {
+        l->n = 1;
+        l->address.local = true;
+    }
+    return rc;
+}
+
+int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options, redd_listener **out)
+{
+    redd_balance balance = REDD_BALANCE_SHARED;
+    int rc = options->path ? 0 : choose_balance(options->balance, &balance);
+    if (rc)
+        return rc;
+    redd_listener *l = listener_new(rt, balance);
     if (!l)
         return UV_ENOMEM;
-    l->alloc = alloc;
-    l->balance = balance;
-    l->slots = slots;
-    rc = open_first(l, options);
+    rc = options->path ? open_unix(l, options) : open_first(l, options);
     if (rc) {
         redd_listener_free(l);
         return rc;
@@ -155,10 +175,72 @@ int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options, red
     return 0;
 }
 
+/* Of unix sockets as of others: the name may be any that the system gives. */
+static void tell_name(redd_listener *l, const struct sockaddr_storage *name, socklen_t len)
+{
+    redd__address_from(name, &l->address);
+    if (!l->address.local)
+        return;
+    const struct sockaddr_un *un = (const struct sockaddr_un *)name;
+    size_t n = len - offsetof(struct sockaddr_un, sun_path);
+    if (n > 0 && n < sizeof(l->file.path))
+        memcpy(l->file.path, un->sun_path, n);
+    if (n > 0 && un->sun_path[0] == '\0')
+        l->file.path[0] = '@';
+}
+
+/* A stream socket that listens; tells its name. */
+static int examine(int fd, struct sockaddr_storage *name, socklen_t *len)
+{
+    int listens = 0, type = 0;
+    socklen_t size = sizeof(int);
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
+        getsockname(fd, (struct sockaddr *)name, len) != 0)
+        return -errno;
+    return type == SOCK_STREAM && listens ? 0 : UV_EINVAL;
+}
+
+/* What a socket of our own is born with. */
+static int prepare(int fd, sa_family_t family)
+{
+    int rc = 0;
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
+        rc = -errno;
+    if (rc == 0 && (family == AF_INET || family == AF_INET6))
+        rc = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    return rc;
+}
+
+int redd_listener_adopt(redd_runtime *rt, int fd, redd_listener **out)
+{
+    struct sockaddr_storage name = {0};
+    socklen_t len = sizeof(name);
+    int rc = examine(fd, &name, &len);
+    if (rc)
+        return rc;
+    redd_listener *l = listener_new(rt, REDD_BALANCE_SHARED);
+    if (!l)
+        return UV_ENOMEM;
+    rc = prepare(fd, name.ss_family);
+    if (rc) {
+        redd_listener_free(l);
+        return rc;
+    }
+    tell_name(l, &name, len);
+    l->fds[0] = fd;
+    l->n = 1;
+    *out = l;
+    return 0;
+}
+
 void redd_listener_free(redd_listener *l)
 {
     if (!l)
         return;
+    /* Before the socket closes: a server that finds the file alive leaves it alone. */
+    redd__unix_remove(&l->file);
     close_sockets(l);
     redd_free(l->alloc, l, listener_size(l->slots));
 }
@@ -166,6 +248,11 @@ void redd_listener_free(redd_listener *l)
 void redd_listener_address(const redd_listener *l, redd_address *out)
 {
     *out = l->address;
+}
+
+const char *redd_listener_path(const redd_listener *l)
+{
+    return l->file.path;
 }
 
 redd_balance redd_listener_balance(const redd_listener *l)

@@ -3,6 +3,8 @@
 #ifndef REDD_NET_LISTENER_H
 #define REDD_NET_LISTENER_H
 
+#include "ext/net/unix.h"
+
 #include <redd/listener.h>
 
 #include <stdatomic.h>
@@ -10,6 +12,7 @@
 struct redd_listener {
     const redd_allocator *alloc;
     redd_address address;
+    redd__unix_file file; /* of a unix socket */
     redd_balance balance;
     /* Failures to accept, over all workers, and when they were last logged: any thread. */
     atomic_uint_least64_t failures;

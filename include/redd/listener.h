@@ -26,8 +26,8 @@ typedef struct redd_listen_options {
     /** A unix socket in this path instead of host and port: shared by all workers. A socket that
      *  nobody listens on is replaced; one that is alive is UV_EADDRINUSE, any other file UV_EEXIST.
      *  Removed at the end, unless it is another one by then. */
-    const char *path;
-    unsigned mode; /* of that path; 0: 0660 */
+    const char *path; /* at most 107 bytes; "@name": an abstract one, without a file */
+    unsigned mode;    /* of that path; 0: 0660 */
 } redd_listen_options;
 #define REDD_LISTEN_OPTIONS_INIT                   \
     {                                              \
