@@ -137,6 +137,7 @@ static void connection_drop(redd_future *f)
         redd__http_request_end(c->request, status);
     redd_timer_stop(&c->timer);
     redd__http_input_release(c);
+    redd__http_source_fini(c);
     if (c->stream) {
         bool unsent = redd_output_queued(&c->output) > 0;
         redd_output_fini(&c->output);

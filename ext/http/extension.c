@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/coding/decoding.h"
 #include "ext/http/connection.h"
+#include "ext/http/log/lane.h"
 #include "ext/http/ops/ops.h"
 
 #include <stdio.h>
@@ -164,6 +165,7 @@ static void worker_fini(redd_worker *w, void *state)
     redd__http_state *st = state;
     (void)w;
     redd__http_servers_release(st);
+    redd__log_lanes_release(st);
     redd__http_encoders_fini(&st->encoders);
     redd_free(st->alloc, st->coded, REDD__HTTP_CODED_KEPT);
     redd_free(st->alloc, st->decoded, REDD__HTTP_DECODED_MAX);

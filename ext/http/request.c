@@ -80,8 +80,6 @@ void redd__http_request_end(redd_http_request *req, int status)
     redd_http_read_fn read_fn = req->read_fn;
     redd_http_end_fn end_fn = req->end_fn;
     bool seen = req->refs > 1 || end_fn || read_fn || req->conn->server->exchange_fn;
-    if (seen && req->conn->stream) /* an upgrade has taken the stream, and the address */
-        redd_stream_peer(req->conn->stream, &req->peer);
     if (seen)
         redd__http_origin_keep(req);
     redd__http_connection *c = req->conn;
@@ -222,10 +220,7 @@ int64_t redd_http_body_length(const redd_http_request *req)
 
 void redd_http_peer(const redd_http_request *req, redd_address *out)
 {
-    if (req->conn)
-        redd_stream_peer(req->conn->stream, out);
-    else
-        *out = req->peer;
+    *out = req->conn ? redd__http_source_of(req->conn)->peer : req->peer;
 }
 
 redd_worker *redd_http_worker(const redd_http_request *req)

@@ -31,8 +31,7 @@ static int may_upgrade(const redd_http_request *req)
 static int hand_over(redd_http_request *req, redd_http_upgraded *out)
 {
     redd__http_connection *c = req->conn;
-    redd_stream_peer(c->stream, &out->peer);
-    req->peer = out->peer;
+    out->peer = redd__http_source_of(c)->peer;
     int rc = redd_output_move(&out->output, &c->output);
     if (rc) {
         redd__http_connection_break(c); /* a 101 that nobody stands behind must not leave */

@@ -26,18 +26,14 @@ static_assert(CLIENT_MAX + METHOD_MAX + TARGET_MAX + HOST_MAX + REFERER_MAX + US
 static const char cut[] = "...";
 #define CUT_LEN (sizeof cut - 1)
 
-static bool is_plain(char c)
-{
-    unsigned char ch = (unsigned char)c;
-    return ch >= 0x20 && ch <= 0x7e && ch != '"' && ch != '\\';
-}
-
-/* Without an early exit, so that the compiler can take many bytes at a time. */
+/* All in bytes and without an early exit, so that the compiler can take many at a time. */
 static bool all_plain(redd_slice s)
 {
-    unsigned bad = 0;
-    for (size_t i = 0; i < s.len; i++)
-        bad |= !is_plain(s.data[i]);
+    uint8_t bad = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        uint8_t ch = (uint8_t)s.data[i], above = (uint8_t)(ch - 0x20);
+        bad |= (uint8_t)((above > 0x7e - 0x20) | (ch == '"') | (ch == '\\'));
+    }
     return bad == 0;
 }
 
@@ -45,7 +41,7 @@ static char *put_byte(char *p, char c, redd_slice escape)
 {
     static const char hex[] = "0123456789abcdef";
     unsigned char ch = (unsigned char)c;
-    if (is_plain(c)) {
+    if (all_plain(redd_slice_of(&c, 1))) {
         *p++ = c;
         return p;
     }

@@ -10,7 +10,7 @@ static void find(redd_http_request *req)
     req->origin_known = true;
     if (req->conn) {
         const redd__http_source *s = redd__http_source_of(req->conn);
-        o.client = s->address;
+        o.client = s->named ? *s->named : s->peer;
         o.https = s->https;
         if (s->trusted)
             redd__forwarded_read(req, req->conn->server->trusted, &o);
@@ -50,7 +50,9 @@ redd_slice redd_http_client_host(const redd_http_request *req)
 
 void redd__http_origin_keep(redd_http_request *req)
 {
+    const redd__http_source *s = redd__http_source_of(req->conn);
+    req->peer = s->peer;
     (void)origin_of(req);
-    if (redd__http_source_of(req->conn)->trusted)
+    if (s->trusted)
         (void)redd_http_id(req); /* the peer may have given it one */
 }

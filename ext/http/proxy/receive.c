@@ -30,8 +30,10 @@ bool redd__http_proxy_step(redd__http_connection *c)
     default:
         break;
     }
-    if (h.named)
-        redd__http_source_set(c, &h.client, h.https);
+    if (h.named && redd__http_source_name(c, &h.client, h.https)) {
+        redd__http_connection_break(c);
+        return true;
+    }
     c->in_pos += h.len;
     c->head_begun = false;
     c->progress = true;

@@ -10,20 +10,27 @@ const redd__http_source *redd__http_source_of(redd__http_connection *c)
     redd__http_source *s = &c->source;
     if (s->known || !c->stream) /* an upgrade has taken the stream */
         return s;
-    redd_stream_peer(c->stream, &s->address);
-    s->trusted = redd__networks_have_address(c->server->trusted, &s->address);
+    redd_stream_peer(c->stream, &s->peer);
+    s->trusted = redd__networks_have_address(c->server->trusted, &s->peer);
     s->known = true;
     return s;
 }
 
-void redd__http_source_set(redd__http_connection *c, const redd_address *client, bool https)
+int redd__http_source_name(redd__http_connection *c, const redd_address *client, bool https)
 {
-    c->source = (redd__http_source){
-        .address = *client,
-        .known = true,
-        .trusted = redd__networks_have_address(c->server->trusted, client),
-        .https = https,
-    };
+    redd__http_source *s = &c->source;
+    s->named = redd_alloc(c->server->state->alloc, sizeof *s->named);
+    if (!s->named)
+        return UV_ENOMEM;
+    *s->named = *client;
+    s->trusted = redd__networks_have_address(c->server->trusted, client);
+    s->https = https;
+    return 0;
+}
+
+void redd__http_source_fini(redd__http_connection *c)
+{
+    redd_free(c->server->state->alloc, c->source.named, sizeof *c->source.named);
 }
 
 int redd__http_trust_parse(const redd_allocator *a, const redd_logger *logger,

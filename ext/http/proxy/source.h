@@ -9,7 +9,8 @@
 
 /** One per connection; filled in when it is asked for. */
 typedef struct redd__http_source {
-    redd_address address;
+    redd_address peer;
+    redd_address *named; /* by a PROXY header; NULL: it is the peer */
     bool known;
     bool trusted; /* its word on the client counts */
     bool https;   /* it has spoken TLS to the proxy */
@@ -18,8 +19,10 @@ typedef struct redd__http_source {
 struct redd__http_connection;
 
 const redd__http_source *redd__http_source_of(struct redd__http_connection *c);
-/** What a PROXY header has said. */
-void redd__http_source_set(struct redd__http_connection *c, const redd_address *client, bool https);
+/** What a PROXY header has said. UV_ENOMEM. */
+int redd__http_source_name(struct redd__http_connection *c, const redd_address *client, bool https);
+/** At the connection's end. */
+void redd__http_source_fini(struct redd__http_connection *c);
 
 /** The networks of options.trusted. UV_EINVAL, with a logged sentence: redd__networks_parse, or
  *  proxy_protocol without a network that it could come from; UV_ENOMEM. */
