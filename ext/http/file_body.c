@@ -7,8 +7,9 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define BUDGET  (1U << 20)  /* bytes per poll: other connections want their turn */
-#define PORTION (16U << 10) /* read at once for a stream without a way of its own */
+#define BUDGET       (1U << 20)   /* bytes per poll: other connections want their turn */
+#define CODED_BUDGET (128U << 10) /* of what is compressed */
+#define PORTION      (16U << 10)  /* read at once for a stream without a way of its own */
 
 static int file_ended(redd_http_request *req)
 {
@@ -22,7 +23,6 @@ static void advance(redd_http_request *req, size_t n)
 {
     req->file_off += n;
     req->file_left -= n;
-    req->sent += n;
     req->conn->progress = true;
 }
 
@@ -40,37 +40,72 @@ static int send_portion(redd_http_request *req, size_t max, size_t *n)
     }
     if (*n == 0)
         return file_ended(req);
+    req->sent += *n;
     advance(req, *n);
     return 0;
 }
 
-/* One read into the output. UV_EAGAIN: enough waits there. */
-static int read_portion(redd_http_request *req, size_t *n)
+/* Enough waits for the peer. */
+static bool is_full(const redd_http_request *req)
 {
-    redd__http_connection *c = req->conn;
-    redd_output *o = &c->output;
-    if (redd_output_queued(o) > 0 &&
-        redd_output_queued(o) + PORTION > c->server->options.max_queued)
-        return UV_EAGAIN;
+    size_t queued = redd_output_queued(&req->conn->output);
+    return queued > 0 && queued + PORTION > req->conn->server->options.max_queued;
+}
+
+/* One read of at most a portion. 0, or an error after which the connection is lost. */
+static int read_file(redd_http_request *req, char *room, size_t *n)
+{
     size_t len = req->file_left < PORTION ? (size_t)req->file_left : PORTION;
-    char *room = redd_output_reserve(o, len);
-    if (!room)
-        return redd__http_output_failed(req);
     ssize_t got;
     do
         got = pread(req->file, room, len, (off_t)req->file_off);
     while (got < 0 && errno == EINTR);
     if (got < 0) {
         int error = -errno;
-        redd__http_connection_lose(c, UV_ECANCELED);
+        redd__http_connection_lose(req->conn, UV_ECANCELED);
         return error;
     }
     if (got == 0)
         return file_ended(req);
-    redd_output_commit(o, (size_t)got);
-    advance(req, (size_t)got);
     *n = (size_t)got;
     return 0;
+}
+
+/* One read into the output. UV_EAGAIN: enough waits there. */
+static int read_portion(redd_http_request *req, size_t *n)
+{
+    redd_output *o = &req->conn->output;
+    if (is_full(req))
+        return UV_EAGAIN;
+    char *room = redd_output_reserve(o, PORTION);
+    if (!room)
+        return redd__http_output_failed(req);
+    int rc = read_file(req, room, n);
+    if (rc)
+        return rc;
+    redd_output_commit(o, *n);
+    req->sent += *n;
+    advance(req, *n);
+    return 0;
+}
+
+/* As read_portion, through the encoder. */
+static int code_portion(redd_http_request *req, size_t *n)
+{
+    char portion[PORTION];
+    if (is_full(req))
+        return UV_EAGAIN;
+    int rc = read_file(req, portion, n);
+    if (rc)
+        return rc;
+    bool last = *n == req->file_left;
+    rc = redd__http_write_coded(req, redd_slice_of(portion, *n),
+                                last ? REDD__HTTP_FLUSH_PIECE : REDD__HTTP_FLUSH_NONE);
+    if (rc)
+        redd__http_connection_lose(req->conn, rc);
+    else
+        advance(req, *n);
+    return rc;
 }
 
 /* Sends up to the budget. 0: the file is through; UV_EAGAIN: not yet; else the connection is lost.
@@ -78,11 +113,14 @@ static int read_portion(redd_http_request *req, size_t *n)
 static int pump(redd_http_request *req)
 {
     redd__http_connection *c = req->conn;
-    bool direct = c->stream->vt->send_file != NULL;
-    size_t spent = 0, n = 0;
+    bool direct = c->stream->vt->send_file != NULL && !req->encoder;
+    size_t budget = req->encoder ? CODED_BUDGET : BUDGET, spent = 0, n = 0;
     int rc = direct ? redd_output_flush(&c->output) : 0;
-    while (rc == 0 && req->file_left > 0 && spent < BUDGET) {
-        rc = direct ? send_portion(req, BUDGET - spent, &n) : read_portion(req, &n);
+    while (rc == 0 && req->file_left > 0 && spent < budget) {
+        if (req->encoder)
+            rc = code_portion(req, &n);
+        else
+            rc = direct ? send_portion(req, budget - spent, &n) : read_portion(req, &n);
         spent += n;
     }
     if (rc == 0 && req->file_left > 0) {
@@ -113,8 +151,6 @@ static int may_send(const redd_http_request *req, uint64_t length)
         return REDD_ECLOSED;
     if (req->answer != REDD__HTTP_STREAMING || req->file_left > 0)
         return REDD_ESTATE;
-    if (req->encoder)
-        return UV_ENOTSUP;
     return length > INT64_MAX || (req->declared >= 0 && length > (uint64_t)req->declared)
                ? UV_EINVAL
                : 0;
@@ -137,7 +173,8 @@ int redd_http_write_file(redd_http_request *req, int fd, uint64_t offset, uint64
     if (rc)
         return rc;
     bool nothing = length == 0 || req->bodyless_out;
-    if (!nothing && req->chunked_out && (rc = begin_chunk(req, length)))
+    bool chunk = req->chunked_out && !req->encoder;
+    if (!nothing && chunk && (rc = begin_chunk(req, length)))
         return rc;
     if (req->declared >= 0)
         req->declared -= (int64_t)length;
@@ -146,7 +183,7 @@ int redd_http_write_file(redd_http_request *req, int fd, uint64_t offset, uint64
     req->file = fd;
     req->file_off = offset;
     req->file_left = length;
-    req->file_chunked = req->chunked_out;
+    req->file_chunked = chunk;
     redd__http_connection_wake(req->conn);
     rc = pump(req);
     if (rc != UV_EAGAIN)

@@ -298,7 +298,7 @@ static int write_large_chunk(redd__http_connection *c, redd_slice piece)
     return 0;
 }
 
-static int write_bytes(redd_http_request *req, redd_slice piece)
+static int write_framed(redd_http_request *req, redd_slice piece)
 {
     if (!req->chunked_out)
         return redd_output_write(&req->conn->output, piece);
@@ -307,14 +307,21 @@ static int write_bytes(redd_http_request *req, redd_slice piece)
     return write_large_chunk(req->conn, piece);
 }
 
+static int write_bytes(redd_http_request *req, redd_slice piece)
+{
+    int rc = write_framed(req, piece);
+    if (rc == 0)
+        req->sent += piece.len;
+    return rc;
+}
+
 /* What was coded cannot be taken back: `max` has judged the piece before. */
-static int write_coded(redd_http_request *req, redd_slice piece, bool end)
+int redd__http_write_coded(redd_http_request *req, redd_slice piece, redd__http_flush flush)
 {
     redd_output *o = &req->conn->output;
     size_t max = o->max;
     redd_output_set_max(o, SIZE_MAX);
-    int rc = end ? redd__http_code_end(req, write_bytes)
-                 : redd__http_code_piece(req, piece, write_bytes);
+    int rc = redd__http_code_piece(req, piece, flush, write_bytes);
     redd_output_set_max(o, max);
     if (rc)
         redd__http_connection_break(req->conn);
@@ -323,7 +330,8 @@ static int write_coded(redd_http_request *req, redd_slice piece, bool end)
 
 static int write_piece(redd_http_request *req, redd_slice piece)
 {
-    return req->encoder ? write_coded(req, piece, false) : write_bytes(req, piece);
+    return req->encoder ? redd__http_write_coded(req, piece, REDD__HTTP_FLUSH_PIECE)
+                        : write_bytes(req, piece);
 }
 
 /* A piece that was refused must fit at the drain event, or the two would go round for ever. */
@@ -356,7 +364,6 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
             return redd__http_output_failed(req);
         if (rc)
             return rc;
-        req->sent += piece.len;
     }
     if (req->declared >= 0)
         req->declared -= (int64_t)piece.len;
@@ -395,7 +402,8 @@ int redd_http_finish_with(redd_http_request *req, const redd_http_field *trailer
         redd__http_connection_break(c);
         return UV_EINVAL;
     }
-    bool whole = !req->encoder || write_coded(req, redd_slice_of(NULL, 0), true) == 0;
+    bool whole = !req->encoder ||
+                 redd__http_write_coded(req, redd_slice_of("", 0), REDD__HTTP_FLUSH_END) == 0;
     if (whole && req->chunked_out && write_last_chunk(&c->output, trailers, n, size))
         redd__http_connection_break(c);
     answered(req);

@@ -27,12 +27,12 @@ typedef struct redd__http_state {
     redd_pool requests; /* each with room for options.max_fields fields */
     redd__list servers;
     redd__http_encoders encoders; /* coding/ */
-    char *coded;   /* coding/: REDD__HTTP_CODED_KEPT bytes, once a body was coded */
-    char *decoded; /* coding/: REDD__HTTP_DECODED_MAX bytes, once a body was decoded */
-    redd__list log_lanes;    /* log/access_log.c */
-    redd__http_ids ids;      /* proxy/id.c */
-    uint64_t proxy_refused;  /* connections without the PROXY header that they owed */
-    int64_t date_time; /* the second that date_line was made for */
+    char *coded;                  /* coding/: CODED_KEPT bytes, once a body was coded */
+    char *decoded;                /* coding/: DECODED_MAX bytes, once a body was decoded */
+    redd__list log_lanes;         /* log/access_log.c */
+    redd__http_ids ids;           /* proxy/id.c */
+    uint64_t proxy_refused;       /* connections without the PROXY header that they owed */
+    int64_t date_time;            /* the second that date_line was made for */
     char date_line[REDD__HTTP_DATE_LINE + 1];
 } redd__http_state;
 

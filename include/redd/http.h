@@ -213,7 +213,7 @@ REDD_API int redd_http_finish_with(redd_http_request *req, const redd_http_field
 /** Sends `length` bytes of a file from `offset`, by sendfile where the stream can; counts as a
  * piece of the body, as redd_http_write. 0: sent; REDD_HTTP_FULL: `fd` must stay open until the
  * drain function, or the end, was called; nothing else may be written before. A file that ends too
- * early breaks the connection. UV_EINVAL; UV_ENOTSUP: the response is being compressed;
+ * early breaks the connection. A response that is compressed reads it instead. UV_EINVAL,
  * REDD_ESTATE, REDD_ECLOSED, or an error of reading. */
 REDD_API int redd_http_write_file(redd_http_request *req, int fd, uint64_t offset, uint64_t length);
 /** Cuts the response: the connection ends by a reset, so that the peer cannot take it for a whole

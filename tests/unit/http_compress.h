@@ -18,6 +18,7 @@ typedef struct scene {
     int64_t length; /* told to redd_http_start */
     size_t piece;   /* bytes of each write; 0: by step() */
     redd_http_request *req;
+    uint64_t sent; /* as the last request has told at its end */
 } scene;
 
 #define FIELD(name, value) ((redd_http_field){REDD_SLICE(name), REDD_SLICE(value)})
@@ -31,10 +32,17 @@ static inline void write_pieces(scene *s, redd_http_request *req)
     assert_int_equal(redd_http_finish(req), 0);
 }
 
+static inline void on_end(redd_http_request *req, int status, void *user)
+{
+    (void)status;
+    ((scene *)user)->sent = redd_http_bytes_sent(req);
+}
+
 static inline void on_request(redd_http_request *req, void *user)
 {
     scene *s = user;
     redd_http_compress(req, s->mode);
+    redd_http_on_end(req, on_end, s);
     if (!s->streamed) {
         redd_slice body = redd_slice_of(s->body.data, s->body.len);
         assert_int_equal(redd_http_respond(req, s->status, s->fields, s->n, body), 0);
@@ -88,6 +96,7 @@ static inline void get(scene *s, const char *accept, reply *r)
     reply_begin(r, &s->c);
     assert_true(reply_next(r) && reply_at_end(r));
     assert_int_equal(r->status, s->status);
+    assert_int_equal(r->body.len, s->sent);
 }
 
 static inline void assert_decodes(const reply *r, redd__http_coding coding, const bytes *body)

@@ -218,6 +218,73 @@ static void test_levels(void **state)
     each_coding(check_levels);
 }
 
+/* --- files --- */
+
+typedef struct file_scene {
+    scene s;
+    FILE *file;
+    bool piece_too;
+} file_scene;
+
+static void finish_file(redd_http_request *req, void *user)
+{
+    file_scene *f = user;
+    if (f->piece_too)
+        assert_true(redd_http_write(req, redd_slice_of("tail", 4)) >= 0);
+    assert_int_equal(redd_http_finish(req), 0);
+}
+
+static void on_file_request(redd_http_request *req, void *user)
+{
+    file_scene *f = user;
+    redd_http_on_drain(req, finish_file, f);
+    redd_http_on_end(req, on_end, &f->s);
+    assert_int_equal(redd_http_start(req, 200, f->s.fields, f->s.n, -1), 0);
+    int rc = redd_http_write_file(req, fileno(f->file), 100, f->s.body.len - 100);
+    assert_true(rc == 0 || rc == REDD_HTTP_FULL);
+    if (rc == 0)
+        finish_file(req, f);
+}
+
+static void check_file(redd__http_coding coding, size_t size, size_t capacity, bool piece_too)
+{
+    file_scene f = {.piece_too = piece_too};
+    reply r;
+    scene_begin(&f.s);
+    client_close(&f.s.c);
+    f.s.b.options.max_queued = 32 << 10;
+    bed_serve_anew(&f.s.b, on_file_request, &f);
+    client_open_sized(&f.s.b, &f.s.c, capacity);
+    bytes_clear(&f.s.body);
+    noise_fill(&f.s.body, size / 2);
+    json_fill(&f.s.body, size);
+    f.file = tmpfile();
+    assert_non_null(f.file);
+    assert_int_equal(fwrite(f.s.body.data, 1, size, f.file), size);
+    assert_int_equal(fflush(f.file), 0);
+    get(&f.s, coding_name(coding), &r);
+    bytes expected = {0};
+    bytes_add(&expected, f.s.body.data + 100, size - 100);
+    if (piece_too)
+        bytes_text(&expected, "tail");
+    assert_decodes(&r, coding, &expected);
+    bytes_free(&expected);
+    reply_end(&r);
+    (void)fclose(f.file);
+    scene_end(&f.s);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_MADE_CODINGS; i++) {
+        check_file(made_codings[i], 5000, CLIENT_CAPACITY, false);
+        check_file(made_codings[i], 5000, CLIENT_CAPACITY, true);
+        check_file(made_codings[i], 500000, CLIENT_CAPACITY, true);
+        check_file(made_codings[i], 500000, 2000, false);
+    }
+}
+
 static void test_declared_length_counts_the_handlers_bytes(void **state)
 {
     scene s;
@@ -247,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_streamed_without_a_piece),
         cmocka_unit_test(test_head_tells_what_get_does),
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_declared_length_counts_the_handlers_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,12 +114,13 @@ static bool compress(encoder *e, BrotliEncoderOperation op, redd_slice *in, redd
 
 static int encode(encoder *e, redd_slice *in, redd__http_room *out, redd__http_flush flush)
 {
-    bool end = flush == REDD__HTTP_FLUSH_END;
+    static const BrotliEncoderOperation ops[] = {BROTLI_OPERATION_PROCESS, BROTLI_OPERATION_FLUSH,
+                                                 BROTLI_OPERATION_FINISH};
     for (;;) {
-        if (!compress(e, end ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH, in, out))
+        if (!compress(e, ops[flush], in, out))
             return UV_ENOMEM;
         if (in->len == 0 && !BrotliEncoderHasMoreOutput(e->instance))
-            return end ? REDD__HTTP_STEP_END : REDD__HTTP_STEP_INPUT;
+            return flush == REDD__HTTP_FLUSH_END ? REDD__HTTP_STEP_END : REDD__HTTP_STEP_INPUT;
         if (out->len == 0)
             return REDD__HTTP_STEP_ROOM;
     }

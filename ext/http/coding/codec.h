@@ -23,8 +23,9 @@ typedef struct redd__http_room {
 } redd__http_room;
 
 typedef enum redd__http_flush {
-    REDD__HTTP_FLUSH = 0, /* what was taken so far can be decoded */
-    REDD__HTTP_FLUSH_END  /* nothing follows */
+    REDD__HTTP_FLUSH_NONE = 0, /* more follows soon */
+    REDD__HTTP_FLUSH_PIECE,    /* what was taken so far can be decoded */
+    REDD__HTTP_FLUSH_END       /* nothing follows */
 } redd__http_flush;
 
 /** What a step came to. Errors: REDD_EMALFORMED (a decoder's), UV_ENOMEM. */

@@ -93,8 +93,8 @@ redd__http_plan redd__http_code_begin(redd_http_request *req, unsigned status,
     return plan;
 }
 
-static int code(redd_http_request *req, redd_slice piece, redd__http_flush flush,
-                redd__http_emit_fn emit)
+int redd__http_code_piece(redd_http_request *req, redd_slice piece, redd__http_flush flush,
+                          redd__http_emit_fn emit)
 {
     char coded[STEP];
     int step;
@@ -107,19 +107,9 @@ static int code(redd_http_request *req, redd_slice piece, redd__http_flush flush
         if (rc)
             return rc;
     } while (step == REDD__HTTP_STEP_ROOM);
+    if (flush == REDD__HTTP_FLUSH_END)
+        redd__http_code_release(req);
     return 0;
-}
-
-int redd__http_code_piece(redd_http_request *req, redd_slice piece, redd__http_emit_fn emit)
-{
-    return code(req, piece, REDD__HTTP_FLUSH, emit);
-}
-
-int redd__http_code_end(redd_http_request *req, redd__http_emit_fn emit)
-{
-    int rc = code(req, redd_slice_of("", 0), REDD__HTTP_FLUSH_END, emit);
-    redd__http_code_release(req);
-    return rc;
 }
 
 void redd__http_code_release(redd_http_request *req)

@@ -36,11 +36,10 @@ redd__http_plan redd__http_code_begin(redd_http_request *req, unsigned status,
                                       const redd_http_field *fields, size_t n, int64_t length);
 /** Sends coded bytes: 0 or an error. */
 typedef int (*redd__http_emit_fn)(redd_http_request *req, redd_slice coded);
-/** Codes a piece so that it can be decoded as soon as it has come. UV_ENOMEM or what `emit` says:
- *  the response cannot go on. */
-int redd__http_code_piece(redd_http_request *req, redd_slice piece, redd__http_emit_fn emit);
-/** Ends the coding; errors as redd__http_code_piece. */
-int redd__http_code_end(redd_http_request *req, redd__http_emit_fn emit);
+/** Codes a piece of the body; its end gives the encoder back. UV_ENOMEM or what `emit` says: the
+ *  response cannot go on. */
+int redd__http_code_piece(redd_http_request *req, redd_slice piece, redd__http_flush flush,
+                          redd__http_emit_fn emit);
 /** Gives the encoder back, wherever the response is. */
 void redd__http_code_release(redd_http_request *req);
 

@@ -88,12 +88,12 @@ static int encoder_begin(redd__http_encoder *base, unsigned level)
 static int encoder_encode(redd__http_encoder *base, redd_slice *in, redd__http_room *out,
                           redd__http_flush flush)
 {
+    static const int modes[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
     encoder *e = (encoder *)base;
     for (;;) {
         bool whole = clip(in->len) == in->len;
         load(&e->z, in, out);
-        int mode = !whole ? Z_NO_FLUSH : flush == REDD__HTTP_FLUSH ? Z_SYNC_FLUSH : Z_FINISH;
-        int rc = deflate(&e->z, mode);
+        int rc = deflate(&e->z, whole ? modes[flush] : Z_NO_FLUSH);
         bool filled = e->z.avail_out == 0;
         store(&e->z, in, out);
         if (rc == Z_STREAM_END)

@@ -60,18 +60,19 @@ static int encoder_begin(redd__http_encoder *base, unsigned level)
 static int encoder_encode(redd__http_encoder *base, redd_slice *in, redd__http_room *out,
                           redd__http_flush flush)
 {
+    static const ZSTD_EndDirective modes[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
     ZSTD_CCtx *c = ((encoder *)base)->context;
-    bool end = flush == REDD__HTTP_FLUSH_END;
     for (;;) {
         ZSTD_inBuffer from = {in->data, in->len, 0};
         ZSTD_outBuffer to = {out->data, out->len, 0};
-        size_t rc = ZSTD_compressStream2(c, &to, &from, end ? ZSTD_e_end : ZSTD_e_flush);
+        size_t rc = ZSTD_compressStream2(c, &to, &from, modes[flush]);
         if (ZSTD_isError(rc))
             return UV_ENOMEM; /* nothing else can go wrong */
         redd__http_slice_skip(in, from.pos);
         redd__http_room_take(out, to.pos);
-        if (rc == 0 && in->len == 0)
-            return end ? REDD__HTTP_STEP_END : REDD__HTTP_STEP_INPUT;
+        bool flushed = rc == 0 || flush == REDD__HTTP_FLUSH_NONE;
+        if (in->len == 0 && flushed)
+            return flush == REDD__HTTP_FLUSH_END ? REDD__HTTP_STEP_END : REDD__HTTP_STEP_INPUT;
         if (out->len == 0)
             return REDD__HTTP_STEP_ROOM;
     }
