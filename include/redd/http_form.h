@@ -25,7 +25,7 @@ typedef struct redd_http_form_options {
     uint64_t max_part_head; /* bytes of a part's fields, of a urlencoded name; 0: 8 KiB */
     uint64_t max_field;     /* bytes of a part without a filename; 0: 1 MiB */
     uint64_t max_file;      /* bytes of a part with one; 0: the limit of the body */
-    /** A part begins. Return false to refuse the form: it ends with UV_ECANCELED. */
+    /** A part begins. Return false to refuse the form: it ends with UV_ECANCELED. May be NULL. */
     bool (*on_part)(redd_http_form *form, const redd_http_part *part, void *user);
     /** A piece of the present part, valid during the call; `last` with its last one, which may be
      *  empty; a urlencoded value is one piece. False as for on_part. */

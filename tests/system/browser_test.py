@@ -165,6 +165,40 @@ class Browser(unittest.TestCase):
 
         self.play(redd.EXAMPLES / "chat.c", ("--parallel=2",), scene)
 
+    def test_events(self):
+        async def scene(server, page, _):
+            await page.open(server.url())
+            # Three at a time: it comes again by itself, and says where it was.
+            ticks = await page.evaluate(
+                """new Promise((done) => {
+                     const got = [], source = new EventSource('/events');
+                     source.addEventListener('tick', (event) => {
+                       if (got.push(event.lastEventId + ': ' + event.data) < 6) return;
+                       source.close();
+                       done(got);
+                     });
+                   })"""
+            )
+            self.assertEqual(ticks, [f"{n}: line 1\nline 2" for n in range(1, 7)])
+
+        self.play(redd.APPS / "router.c", ("--parallel=2",), scene)
+
+    def test_forms(self):
+        async def scene(server, page, _):
+            await page.open(server.url())
+            answer = await page.evaluate(
+                """(() => {
+                     const form = new FormData();
+                     form.append('a "quoted"\\r\\nname', 'hello');
+                     form.append('file', new File(['\\r\\n--'], 'b "\\\\" \u00e4.txt', {type: 'text/x'}));
+                     return fetch('/form', {method: 'POST', body: form}).then((response) => response.text());
+                   })()"""
+            )
+            name, file = 'a "quoted"\r\nname'.encode().hex(), 'b "\\" \u00e4.txt'.encode().hex()
+            self.assertEqual(answer, f"{name}|-||5|062c0215\n66696c65|{file}|text/x|4|00dd0072\n")
+
+        self.play(redd.APPS / "router.c", (), scene)
+
 
 if __name__ == "__main__":
     redd.main()

@@ -76,6 +76,43 @@ class Apps(redd.TemporaryCase):
             self.assertIn(answer[0], (400, 426))
         server.stop()
 
+    def test_api(self):
+        def post(topic, text, token="sesame", kind="application/x-www-form-urlencoded"):
+            return redd.request(
+                server,
+                f"POST /topics/{topic} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n"
+                f"Content-Type: {kind}\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode(),
+            )[0]
+
+        def watch():
+            sock = server.connect()
+            sock.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertIn(b"text/event-stream", redd.read_until(sock, b"\r\n\r\n"))
+            return sock
+
+        server = self.serve(redd.EXAMPLES / "api.c")
+        watchers = [watch(), watch()]
+        self.assertEqual(post("news", "text=Hello&text=again"), 201)
+        for sock in watchers:
+            for text in (b"event: news\nid: 1\ndata: Hello\n\n", b"event: news\nid: 2\ndata: again\n\n"):
+                self.assertEqual(redd.read_until(sock, b"\n\n\r\n"), b"%x\r\n%s\r\n" % (len(text), text))
+        status, fields, body = get(server, "/")
+        self.assertEqual((status, fields["content-type"], body), (200, "application/json", b'{"notices":2}'))
+        self.assertEqual(post("news", "text=x", token="guess"), 401)
+        self.assertEqual(post("news", "x", kind="text/plain"), 415)
+        self.assertEqual(post("news", "text=%"), 400)
+        self.assertEqual(get(server, "/topics/news")[0], 401)
+        self.assertEqual(get(server, "/events", b"PUT")[0], 405)
+        self.assertEqual(get(server, "/nowhere")[0], 404)
+        for _ in range(98):
+            watchers.append(watch())
+        self.assertEqual(get(server, "/events")[0], 503)
+        for sock in watchers:
+            sock.close()
+        while get(server, "/events", b"HEAD")[0] == 503:
+            pass  # until the server has seen it
+        server.stop()
+
 
 class Extension(redd.TemporaryCase):
     def served(self, *flags):

@@ -21,7 +21,8 @@ int redd__http_form_part(redd_http_form *f, const redd_http_part *part)
 {
     f->part_bytes = 0;
     f->part_max = part->filename.data ? f->options.max_file : f->options.max_field;
-    return f->options.on_part(f, part, f->options.user) ? 0 : UV_ECANCELED;
+    bool taken = !f->options.on_part || f->options.on_part(f, part, f->options.user);
+    return taken ? 0 : UV_ECANCELED;
 }
 
 int redd__http_form_data(redd_http_form *f, redd_slice data, bool last)
@@ -173,8 +174,7 @@ int redd_http_form_read(redd_http_request *req, const redd_http_form_options *op
                         redd_http_form **out)
 {
     const redd__http_state *st = req->state;
-    if (options->struct_size != sizeof *options || !options->on_part || !options->on_data ||
-        !options->on_end)
+    if (options->struct_size != sizeof *options || !options->on_data || !options->on_end)
         return UV_EINVAL;
     redd_http_form *f = redd_alloc_zero(st->alloc, sizeof *f);
     if (!f)
