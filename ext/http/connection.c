@@ -58,6 +58,16 @@ static void linger(redd__http_connection *c)
         c->phase = REDD__HTTP_CLOSED;
 }
 
+/* No request is in hand. One that has begun to come is none yet, unless more of it is there to be
+ * read. */
+static bool owes_nothing(const redd__http_connection *c)
+{
+    if (c->phase != REDD__HTTP_HEAD)
+        return c->phase == REDD__HTTP_PROXY;
+    bool more = c->head_begun && (c->stream->ready & REDD_STREAM_READ);
+    return !more && !redd_output_blocked(&c->output);
+}
+
 static void run(redd__http_connection *c)
 {
     redd_output_cork(&c->output);
@@ -77,8 +87,7 @@ static void run(redd__http_connection *c)
     }
     if (c->phase == REDD__HTTP_LINGER)
         linger(c);
-    bool idle = c->phase == REDD__HTTP_HEAD && !c->head_begun && !redd_output_blocked(&c->output);
-    if (c->closing && (idle || c->phase == REDD__HTTP_PROXY))
+    if (c->closing && owes_nothing(c))
         c->phase = REDD__HTTP_CLOSED;
 }
 

@@ -4,7 +4,8 @@
 
 #include <uv.h>
 
-#define LINGER_MS 2000 /* for the peer to read a last response and close */
+#define LINGER_MS     2000 /* for the peer to read a last response and close */
+#define RATE_GRACE_MS 5000 /* of waiting for a body, before its rate is looked at */
 
 void redd__http_on_timer(redd_timer *t, void *user)
 {
@@ -38,9 +39,32 @@ static void body_timed_out(redd__http_connection *c)
     }
 }
 
+/* How long the body may have been waited for, with what has come of it. */
+static uint64_t allowed_ms(const redd__http_connection *c)
+{
+    uint64_t rate = c->server->options.min_body_rate, n = c->request->body_received;
+    if (rate == 0)
+        return UINT64_MAX;
+    uint64_t ms = n / rate * 1000 + n % rate * 1000 / rate + 1;
+    return ms < RATE_GRACE_MS ? RATE_GRACE_MS : ms;
+}
+
+static uint64_t awaited_ms(const redd_http_request *req, uint64_t now)
+{
+    return req->awaited_ms + (req->awaited ? now - req->awaited_since : 0);
+}
+
+/* Bytes came, but too few for all the time that they were waited for. */
+static bool body_is_slow(const redd__http_connection *c, uint64_t now)
+{
+    return c->wait == REDD__HTTP_WAIT_BODY && c->request && redd__http_body_wanted(c->request) &&
+           awaited_ms(c->request, now) >= allowed_ms(c);
+}
+
 void redd__http_judge(redd__http_connection *c)
 {
-    bool late = c->overdue && !c->progress && redd_timers_now(c->timer.timers) >= c->deadline;
+    uint64_t now = redd_timers_now(c->timer.timers);
+    bool late = c->overdue && now >= c->deadline && (!c->progress || body_is_slow(c, now));
     c->overdue = false;
     if (!late || c->phase == REDD__HTTP_CLOSED)
         return;
@@ -95,16 +119,37 @@ static uint64_t wait_ms(const redd__http_connection *c, redd__http_wait wait)
     }
 }
 
+/* Only the time in which the peer is waited for counts: a handler may take its own. */
+static void stop_awaiting(redd_http_request *req, uint64_t now)
+{
+    req->awaited_ms = awaited_ms(req, now);
+    req->awaited = false;
+}
+
+/* Returns how long the next bytes may take. */
+static uint64_t await_body(redd__http_connection *c, uint64_t now)
+{
+    redd_http_request *req = c->request;
+    req->awaited = true;
+    req->awaited_since = now;
+    uint64_t allowed = allowed_ms(c), idle = wait_ms(c, REDD__HTTP_WAIT_BODY);
+    uint64_t left = allowed > req->awaited_ms ? allowed - req->awaited_ms : 0;
+    return left < idle ? left : idle;
+}
+
 void redd__http_set_deadline(redd__http_connection *c)
 {
     redd__http_wait wait = current_wait(c);
     if (wait == c->wait && !c->progress)
         return;
+    uint64_t now = redd_timers_now(c->timer.timers);
+    if (c->wait == REDD__HTTP_WAIT_BODY && c->request)
+        stop_awaiting(c->request, now);
     c->wait = (uint8_t)wait;
     if (wait == REDD__HTTP_WAIT_NONE)
         return;
-    uint64_t ms = wait_ms(c, wait);
-    c->deadline = redd_timers_now(c->timer.timers) + ms;
+    uint64_t ms = wait == REDD__HTTP_WAIT_BODY ? await_body(c, now) : wait_ms(c, wait);
+    c->deadline = now + ms;
     if (redd_timer_active(&c->timer) && c->timer_at <= c->deadline)
         return;
     c->timer_at = c->deadline;

@@ -93,11 +93,18 @@ static int input_room(redd__http_connection *c, char **room, size_t *size)
 /* The peer sends no more. Responses that are under way still go out to a half-closed peer. */
 static void on_eof(redd__http_connection *c)
 {
+    redd_http_request *req = c->request;
+    if (req && req->answer == REDD__HTTP_ANSWERED && !req->read_fn) {
+        /* Nobody misses the rest of the body; the response is owed all the same. */
+        req->body_ended = req->close_after = true;
+        redd__http_advance(c);
+        return;
+    }
     bool unsent = c->phase == REDD__HTTP_HEAD && redd_output_queued(&c->output) > 0;
     c->head_begun = false;
     c->phase = unsent ? REDD__HTTP_LINGER : REDD__HTTP_CLOSED;
-    if (c->request)
-        redd__http_request_end(c->request, UV_ECONNRESET);
+    if (req)
+        redd__http_request_end(req, UV_ECONNRESET);
 }
 
 static void discard(redd__http_connection *c)

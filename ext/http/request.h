@@ -76,7 +76,10 @@ struct redd_http_request {
     uint64_t body_max;
     redd__http_chunked chunks;
     redd_buffer trailers; /* the trailer section as it came; empty until there is one */
-    redd_buffer body;     /* of a READ_ALL */
+    bool awaited;         /* since awaited_since, ms */
+    uint64_t awaited_since;
+    uint64_t awaited_ms; /* before that, in all */
+    redd_buffer body;    /* of a READ_ALL */
     redd_http_read_fn read_fn;
     void *read_user;
 

@@ -2,44 +2,25 @@
 /** What the server makes of odd and hostile requests, whatever the segments in which they come. */
 #include "tests/unit/http_must.h"
 
-#include "tests/unit/http_rows_body.h"
-#include "tests/unit/http_rows_head.h"
+#include "tests/unit/http_rows_all.h"
+#include "tests/unit/http_rows_app.h"
 #include "tests/unit/http_tcp.h"
 
 #include <stdio.h>
 
 enum {
     CUT_EVERYWHERE = 1024, /* inputs up to this size are cut at each offset, longer ones at some */
-    BYTEWISE = 16 * 1024   /* inputs up to this size also come byte by byte */
+    SMALL = 4096,          /* capacity of a stream that is enough for those */
+    BYTEWISE = 16 * 1024,  /* inputs up to this size also come byte by byte */
+    BYTEWISE_TCP = 1024,
+    WHOLE_TCP = 64 * 1024 /* what a socket takes at once */
 };
-
-/** The requests that the handler of this test has seen, and the bodies that it has read. */
-typedef struct seen {
-    unsigned requests;
-    bytes body;
-} seen;
-
-static void on_body(redd_http_request *req, int status, redd_slice data, bool last, void *user)
-{
-    seen *s = user;
-    if (status)
-        return;
-    assert_true(last);
-    bytes_add(&s->body, data.data, data.len);
-    assert_int_equal(redd_http_respond_text(req, 200, "ok"), 0);
-}
-
-static void on_request(redd_http_request *req, void *user)
-{
-    ((seen *)user)->requests++;
-    assert_int_equal(redd_http_read_all(req, 0, on_body, user), 0);
-}
 
 /* --- judging --- */
 
 typedef struct outcome {
+    char trace[80]; /* how the input came, for messages */
     bytes statuses; /* "200,400" */
-    bytes trace;    /* how the input was cut, for messages */
     unsigned requests;
     bytes body;
     bool ended;
@@ -48,7 +29,6 @@ typedef struct outcome {
 static void outcome_free(outcome *o)
 {
     bytes_free(&o->statuses);
-    bytes_free(&o->trace);
     bytes_free(&o->body);
 }
 
@@ -69,38 +49,37 @@ static void wanted_statuses(const row *r, bytes *out)
         bytes_text(out, i ? ",200" : "200");
 }
 
-static bool as_wanted(const row *r, const outcome *o)
+static bool as_wanted(const row *r, const outcome *o, bool closed)
 {
     bytes wanted = {0};
     wanted_statuses(r, &wanted);
     bool ok = bytes_are(&o->statuses, wanted.data, wanted.len) && o->requests == r->seen &&
-              o->ended == (r->fate == CLOSED) &&
-              (!r->body || bytes_are(&o->body, r->body, strlen(r->body)));
+              o->ended == closed && (!r->body || bytes_are(&o->body, r->body, strlen(r->body)));
     bytes_free(&wanted);
     return ok;
 }
 
-static void judge(const row *r, const outcome *o)
+/* `closed`: what is to have become of the connection. */
+static void judge(const row *r, const outcome *o, bool closed)
 {
-    if (as_wanted(r, o))
+    if (as_wanted(r, o, closed))
         return;
     print_error("%s %s: statuses %.60s, requests %u, %s, body of %zu bytes %.60s\n", r->id,
-                o->trace.data, o->statuses.len ? o->statuses.data : "none", o->requests,
+                o->trace, o->statuses.len ? o->statuses.data : "none", o->requests,
                 o->ended ? "closed" : "open", o->body.len, o->body.len ? o->body.data : "");
-    fail_msg("%s: wanted %s, requests %u, %s", r->id, r->statuses ? r->statuses : "all 200",
-             r->seen, r->fate == CLOSED ? "closed" : "open");
+    fail_msg("%s: wanted %s, requests %u, %s, body %s", r->id,
+             r->statuses ? r->statuses : "all 200", r->seen, closed ? "closed" : "open",
+             r->body ? r->body : "of any kind");
 }
 
-static void observe(const row *r, client *c, seen *s, outcome *o)
+static void observe(const row *r, const client *c, const rows_app *app, outcome *o)
 {
     read_replies(r, c, o);
-    o->requests = s->requests;
+    o->requests = app->requests;
     o->ended = c->eof;
-    bytes_add(&o->body, s->body.data, s->body.len);
+    bytes_add(&o->body, app->body.data, app->body.len);
     assert_false(c->reset);
 }
-
-/* --- in memory --- */
 
 static void input_of(const row *r, bytes *out)
 {
@@ -110,185 +89,160 @@ static void input_of(const row *r, bytes *out)
     bytes_add(out, r->after.data, r->after.len);
 }
 
+/* --- in memory --- */
+
 /* The next request on the connection is seen as what it is. */
-static void probe(client *c, seen *s)
+static void probe(client *c, const rows_app *app)
 {
     static const char request[] = "GET /probe HTTP/1.1\r\nHost: p\r\n\r\n";
-    unsigned before = s->requests;
+    unsigned before = app->requests;
     bytes_clear(&c->got);
     client_send(c, request, sizeof request - 1);
-    assert_int_equal(s->requests, before + 1);
+    assert_int_equal(app->requests, before + 1);
     assert_true(c->got.len > 17 && memcmp(c->got.data, "HTTP/1.1 200 OK\r\n", 17) == 0);
 }
 
 typedef struct cut {
     size_t first, others; /* sizes of the segments */
+    bool finish;          /* the client ends its side behind them */
 } cut;
 
-static void run_cut(bed *b, seen *s, const row *r, const bytes *input, cut how)
+static void send_in_segments(client *c, const bytes *input, cut how)
+{
+    size_t off = client_put(c, input->data, how.first);
+    bed_turns(c->bed, 2);
+    for (; off < input->len && !c->eof; off += how.others)
+        client_send(c, input->data + off,
+                    input->len - off < how.others ? input->len - off : how.others);
+    if (how.finish)
+        client_finish(c);
+    client_settle(c);
+}
+
+static void run_cut(bed *b, rows_app *app, const row *r, const bytes *input, cut how)
 {
     client c;
-    outcome o = {0};
-    char text[64];
-    (void)snprintf(text, sizeof text, "in segments of %zu and %zu bytes", how.first, how.others);
-    bytes_text(&o.trace, text);
-    s->requests = 0;
-    bytes_clear(&s->body);
-    client_open(b, &c);
-    size_t off = client_put(&c, input->data, how.first);
-    bed_turns(b, 2);
-    for (; off < input->len && !c.eof; off += how.others)
-        client_send(&c, input->data + off,
-                    input->len - off < how.others ? input->len - off : how.others);
-    client_settle(&c);
-    observe(r, &c, s, &o);
-    judge(r, &o);
+    outcome o = {.requests = 0};
+    (void)snprintf(o.trace, sizeof o.trace, "in segments of %zu and %zu bytes%s", how.first,
+                   how.others, how.finish ? ", and the client's end" : "");
+    rows_app_clear(app);
+    client_open_sized(b, &c, input->len <= CUT_EVERYWHERE ? SMALL : CLIENT_CAPACITY);
+    send_in_segments(&c, input, how);
+    observe(r, &c, app, &o);
+    judge(r, &o, how.finish || r->fate == CLOSED);
     if (r->fate == OPEN && !o.ended)
-        probe(&c, s);
+        probe(&c, app);
     client_close(&c);
     assert_int_equal(redd_http_server_connections(b->server), 0);
     outcome_free(&o);
 }
 
-static void run_row(bed *b, seen *s, const row *r)
+static void run_row(bed *b, rows_app *app, const row *r)
 {
     bytes input = {0};
     input_of(r, &input);
     size_t n = input.len, step = n <= CUT_EVERYWHERE ? 1 : n / 23 + 1;
-    run_cut(b, s, r, &input, (cut){n, n});
+    run_cut(b, app, r, &input, (cut){n, n, false});
+    run_cut(b, app, r, &input, (cut){n, n, true});
     for (size_t at = 1; at < n; at += step)
-        run_cut(b, s, r, &input, (cut){at, n});
+        run_cut(b, app, r, &input, (cut){at, n, false});
     if (n <= BYTEWISE)
-        run_cut(b, s, r, &input, (cut){1, 1});
+        run_cut(b, app, r, &input, (cut){1, 1, false});
     else
-        run_cut(b, s, r, &input, (cut){997, 4096});
+        run_cut(b, app, r, &input, (cut){997, 4096, false});
     bytes_free(&input);
 }
 
-static void run_rows(const row *rows, size_t n)
+static void test_in_memory(void **state)
 {
+    const row_table *table = *state;
     bed b;
-    seen s = {0};
-    bed_begin(&b, on_request, &s);
-    for (size_t i = 0; i < n; i++)
-        run_row(&b, &s, &rows[i]);
-    bytes_free(&s.body);
+    rows_app app = {0};
+    bed_begin(&b, rows_app_handler, &app);
+    b.options.connect = table->connect;
+    bed_serve_anew(&b, rows_app_handler, &app);
+    for (size_t i = 0; i < table->n; i++)
+        run_row(&b, &app, &table->rows[i]);
+    rows_app_free(&app);
     bed_end(&b);
-}
-
-#define RUN_ROWS(table) run_rows((table), sizeof(table) / sizeof *(table))
-
-static void test_request_lines(void **state)
-{
-    (void)state;
-    RUN_ROWS(request_line_rows);
-}
-
-static void test_host(void **state)
-{
-    (void)state;
-    RUN_ROWS(host_rows);
-}
-
-static void test_fields(void **state)
-{
-    (void)state;
-    RUN_ROWS(field_rows);
-}
-
-static void test_lengths(void **state)
-{
-    (void)state;
-    RUN_ROWS(length_rows);
-}
-
-static void test_codings(void **state)
-{
-    (void)state;
-    RUN_ROWS(coding_rows);
-}
-
-static void test_chunks(void **state)
-{
-    (void)state;
-    RUN_ROWS(chunk_rows);
-}
-
-static void test_connections(void **state)
-{
-    (void)state;
-    RUN_ROWS(connection_rows);
 }
 
 /* --- over TCP --- */
 
-/* Until as many responses have come as the row wants, and the end where it wants one. */
-static bool has_come(client *c, const row *r, size_t wanted)
+/* Until as many responses have come as the row wants, and the end where there is to be one. */
+static bool has_come(client *c, const row *r, bool closed)
 {
-    outcome now = {0};
+    outcome now = {.requests = 0};
+    bytes wanted = {0};
+    wanted_statuses(r, &wanted);
     (void)client_take(c, SIZE_MAX);
     read_replies(r, c, &now);
-    size_t got = now.statuses.len;
+    bool enough = now.statuses.len >= wanted.len;
     outcome_free(&now);
-    return c->eof || c->reset || (r->fate != CLOSED && got >= wanted);
+    bytes_free(&wanted);
+    return c->eof || c->reset || (!closed && enough);
 }
 
-static void run_over_tcp(bed *b, seen *s, const row *r, uint16_t port)
+static void put_over_tcp(client *c, const bytes *input, size_t size)
+{
+    for (size_t off = 0; off < input->len && !client_ended(c); off += size) {
+        size_t n = input->len - off < size ? input->len - off : size;
+        assert_int_equal(client_put(c, input->data + off, n), n);
+        bed_turns(c->bed, 1);
+        (void)client_take(c, SIZE_MAX);
+    }
+}
+
+/* In segments of `size` bytes; what waits for more is told that there is none. */
+static void run_over_tcp(bed *b, rows_app *app, const row *r, uint16_t port, size_t size)
 {
     client c;
-    outcome o = {0};
-    bytes input = {0}, wanted = {0};
+    outcome o = {.requests = 0};
+    bytes input = {0};
+    bool closed = r->fate != OPEN;
     input_of(r, &input);
-    wanted_statuses(r, &wanted);
-    bytes_text(&o.trace, "over TCP");
-    s->requests = 0;
-    bytes_clear(&s->body);
-    tcp_connect(b, &c, port);
-    assert_int_equal(client_put(&c, input.data, input.len), input.len);
-    UNTIL(b, has_come(&c, r, wanted.len));
-    observe(r, &c, s, &o);
-    judge(r, &o);
-    tcp_disconnect(&c);
-    UNTIL(b, redd_http_server_connections(b->server) == 0);
+    (void)snprintf(o.trace, sizeof o.trace, "over TCP in segments of %zu bytes", size);
+    if (input.len <= size || input.len <= BYTEWISE_TCP) {
+        rows_app_clear(app);
+        tcp_connect(b, &c, port);
+        put_over_tcp(&c, &input, size);
+        if (r->fate == WAITS)
+            assert_int_equal(redd_stream_shutdown(c.stream), 0);
+        UNTIL(b, has_come(&c, r, closed));
+        observe(r, &c, app, &o);
+        judge(r, &o, closed);
+        tcp_disconnect(&c);
+        UNTIL(b, redd_http_server_connections(b->server) == 0);
+    }
     bytes_free(&input);
-    bytes_free(&wanted);
     outcome_free(&o);
-}
-
-static void run_table_over_tcp(bed *b, seen *s, const row *rows, size_t n, uint16_t port)
-{
-    /* Rows that wait for more show nothing that could be waited for. */
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].fate != WAITS && rows[i].times <= 1000)
-            run_over_tcp(b, s, &rows[i], port);
 }
 
 static void test_over_tcp(void **state)
 {
-    (void)state;
+    const row_table *table = *state;
     bed b;
-    seen s = {0};
+    rows_app app = {0};
     redd_listener *listener;
-    uint16_t port = tcp_begin(&b, &listener, on_request, &s);
-#define RUN_TABLE(table) run_table_over_tcp(&b, &s, (table), sizeof(table) / sizeof *(table), port)
-    RUN_TABLE(request_line_rows);
-    RUN_TABLE(field_rows);
-    RUN_TABLE(length_rows);
-    RUN_TABLE(coding_rows);
-    RUN_TABLE(chunk_rows);
-    RUN_TABLE(connection_rows);
+    uint16_t port = tcp_listen(&b, &listener);
+    b.options.connect = table->connect;
+    assert_int_equal(bed_try_serve(&b, listener, rows_app_handler, &app), 0);
+    for (size_t i = 0; i < table->n; i++) {
+        run_over_tcp(&b, &app, &table->rows[i], port, WHOLE_TCP);
+        run_over_tcp(&b, &app, &table->rows[i], port, 1);
+    }
     tcp_end(&b, listener);
-    bytes_free(&s.body);
+    rows_app_free(&app);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_lines), cmocka_unit_test(test_host),
-        cmocka_unit_test(test_fields),        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_codings),       cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_connections),   cmocka_unit_test(test_over_tcp),
-    };
+    struct CMUnitTest tests[2 * N_ROW_TABLES];
+    for (size_t i = 0; i < N_ROW_TABLES; i++) {
+        void *table = (void *)(uintptr_t)&row_tables[i];
+        tests[2 * i] = (struct CMUnitTest){row_tables[i].name, test_in_memory, NULL, NULL, table};
+        tests[2 * i + 1] = (struct CMUnitTest){"over TCP", test_over_tcp, NULL, NULL, table};
+    }
     (void)alarm(100); /* a wait for what does not come ends the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

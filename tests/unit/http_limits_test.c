@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Limits on heads, and what a connection may wait for: all by the virtual clock. */
+/** What a connection may wait for: all by the virtual clock. */
 #include "tests/unit/http_must.h"
 
 #define LINE "GET / HTTP/1.1\r\n"
@@ -90,42 +90,6 @@ static void expect_last(const client *c, unsigned status, bool closed)
     assert_int_equal(c->eof, closed);
     assert_false(c->reset);
     reply_end(&r);
-}
-
-/* --- limits that an application sets --- */
-
-static void check_limit(redd_http_options set, const char *good, const char *bad, unsigned status)
-{
-    setting s;
-    setting_begin(&s, (watch){.act = ANSWER}, CLIENT_CAPACITY);
-    if (set.max_head)
-        s.b.options.max_head = set.max_head;
-    if (set.max_fields)
-        s.b.options.max_fields = set.max_fields;
-    if (set.max_target)
-        s.b.options.max_target = set.max_target;
-    bed_serve_anew(&s.b, on_request, &s.w);
-    for (size_t cut = 1; cut <= strlen(bad); cut++) {
-        client_close(&s.c);
-        client_open(&s.b, &s.c);
-        client_send_cut(&s.c, good, strlen(good), cut);
-        expect_last(&s.c, 200, false);
-        client_send_cut(&s.c, bad, strlen(bad), cut);
-        expect_last(&s.c, status, true);
-    }
-    setting_end(&s);
-}
-
-static void test_limits(void **state)
-{
-    (void)state;
-    check_limit((redd_http_options){.max_head = sizeof GET - 1}, GET,
-                "GET /x HTTP/1.1\r\n" HOST "\r\n", 431);
-    check_limit((redd_http_options){.max_head = sizeof GET - 1}, GET, LINE HOST "A:\r\n\r\n", 431);
-    check_limit((redd_http_options){.max_fields = 2}, LINE HOST "A: b\r\n\r\n",
-                LINE HOST "A: b\r\nC: d\r\n\r\n", 431);
-    check_limit((redd_http_options){.max_target = 4}, "GET /abc HTTP/1.1\r\n" HOST "\r\n",
-                "GET /abcd HTTP/1.1\r\n" HOST "\r\n", 414);
 }
 
 /* --- the head --- */
@@ -269,13 +233,22 @@ static void test_own_timeouts(void **state)
     setting_end(&s);
 }
 
-/* --- the body --- */
+/* --- the body; its rate is http_rate_test's --- */
+
+static void without_rate(setting *s)
+{
+    s->b.options.min_body_rate = 0;
+    client_close(&s->c);
+    bed_serve_anew(&s->b, on_request, &s->w);
+    client_open(&s->b, &s->c);
+}
 
 static void test_body_timeout(void **state)
 {
     (void)state;
     setting s;
     setting_begin(&s, (watch){.act = READ_BODY}, CLIENT_CAPACITY);
+    without_rate(&s);
     client_text(&s.c, LINE HOST "Content-Length: 50\r\n\r\n");
     for (int i = 0; i < 5; i++) {
         client_wait(&s.c, 29999);
@@ -297,6 +270,7 @@ static void test_dropped_body_timeout(void **state)
     (void)state;
     setting s;
     setting_begin(&s, (watch){.act = ANSWER}, CLIENT_CAPACITY);
+    without_rate(&s);
     client_text(&s.c, LINE HOST "Content-Length: 50\r\n\r\nhello");
     expect_last(&s.c, 200, false);
     client_wait(&s.c, 29999);
@@ -440,7 +414,6 @@ static void test_many_connections(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_head_timeout),
         cmocka_unit_test(test_head_drips),
         cmocka_unit_test(test_head_deadline_starts_with_the_head),

@@ -44,6 +44,7 @@ typedef struct row {
 /** A GET that is served unless what stands in it keeps it from being so. */
 #define GET_WITH(fields)  LINE HOST fields "\r\n"
 #define POST_WITH(fields) "POST / HTTP/1.1\r\n" HOST fields "\r\n"
+#define CHUNKED           "Transfer-Encoding: chunked\r\n"
 /** A request that must not be seen as one where it follows on something bad. */
 #define HIDDEN "GET /hidden HTTP/1.1\r\n" HOST "\r\n"
 

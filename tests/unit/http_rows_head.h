@@ -10,6 +10,21 @@
 #define WITH_TARGET(t)  WITH_LINE("GET " t " HTTP/1.1")
 #define WITH_HOST(h)    LINE "Host:" h "\r\n\r\n"
 
+/** What is no CONNECT, whether it is on or off. */
+#define BAD_CONNECTS(id)                                                                       \
+    BAD(id "-connect-path", WITH_LINE("CONNECT / HTTP/1.1") HIDDEN, 400),                      \
+        BAD(id "-connect-star", WITH_LINE("CONNECT * HTTP/1.1") HIDDEN, 400),                  \
+        BAD(id "-connect-noport", WITH_LINE("CONNECT h.example HTTP/1.1") HIDDEN, 400),        \
+        BAD(id "-connect-emptyport", WITH_LINE("CONNECT h.example: HTTP/1.1") HIDDEN, 400),    \
+        BAD(id "-connect-bigport", WITH_LINE("CONNECT h.example:65536 HTTP/1.1") HIDDEN, 400), \
+        BAD(id "-connect-ip4", WITH_LINE("CONNECT 127.0.0.1 HTTP/1.1") HIDDEN, 400),           \
+        BAD(id "-connect-ip6-noport", WITH_LINE("CONNECT [::1] HTTP/1.1") HIDDEN, 400),        \
+        BAD(id "-connect-onlyport", WITH_LINE("CONNECT :80 HTTP/1.1") HIDDEN, 400),            \
+        BAD(id "-connect-at", WITH_LINE("CONNECT u@h.example:80 HTTP/1.1") HIDDEN, 400),       \
+        BAD(id "-connect-more", WITH_LINE("CONNECT h.example:80/ HTTP/1.1") HIDDEN, 400),      \
+        BAD(id "-connect-query", WITH_LINE("CONNECT h.example:80?a HTTP/1.1") HIDDEN, 400),    \
+        BAD(id "-connect-abs", WITH_LINE("CONNECT http://h.example:80/ HTTP/1.1") HIDDEN, 400)
+
 static const row request_line_rows[] = {
     GOOD("c-get", GET_WITH("")),
     ROW("c-10", "GET / HTTP/1.0\r\n\r\n", "200", CLOSED, 1, ""),
@@ -54,6 +69,23 @@ static const row request_line_rows[] = {
     BAD("rl-method-unknown", WITH_LINE("FOO / HTTP/1.1"), 501),
     BAD("rl-method-longer", WITH_LINE("GETX / HTTP/1.1"), 501),
     BAD("rl-method-lower", WITH_LINE("get / HTTP/1.1"), 501),
+    BAD("rl-method-shorter", WITH_LINE("GE / HTTP/1.1"), 501),
+    BAD("rl-method-query", WITH_LINE("QUERY / HTTP/1.1"), 501),
+    BAD("rl-method-rtsp", WITH_LINE("DESCRIBE / HTTP/1.1"), 501),
+    BAD("rl-method-rtsp-last", WITH_LINE("FLUSH / HTTP/1.1"), 501),
+    BAD("rl-method-rtsp-under", WITH_LINE("GET_PARAMETER / HTTP/1.1"), 501),
+    BAD("rl-method-rtsp-2", WITH_LINE("DESCRIBE / HTTP/2.0"), 501),
+    BAD("rl-method-rtsp-own", WITH_LINE("DESCRIBE / RTSP/1.0"), 400),
+    BAD("rl-method-rtsp-name", WITH_LINE("DESCRIBE / HTTQ/1.1"), 400),
+    BAD("rl-method-pri", WITH_LINE("PRI * HTTP/1.1"), 501),
+    BAD("rl-method-pri-2", WITH_LINE("PRI / HTTP/2.0"), 505),
+    GOOD("rl-method-put", WITH_LINE("PUT / HTTP/1.1")),
+    GOOD("rl-method-delete", WITH_LINE("DELETE / HTTP/1.1")),
+    GOOD("rl-method-patch", WITH_LINE("PATCH / HTTP/1.1")),
+    GOOD("rl-method-trace", WITH_LINE("TRACE / HTTP/1.1")),
+    GOOD("rl-method-head", WITH_LINE("HEAD / HTTP/1.1")),
+    GOOD("rl-method-dav", WITH_LINE("PROPFIND / HTTP/1.1")),
+    GOOD("rl-method-dash", WITH_LINE("M-SEARCH / HTTP/1.1")),
     BAD("rl-method-bad", WITH_LINE("<ET / HTTP/1.1"), 400),
     BAD("rl-method-bad-end", WITH_LINE("GET< / HTTP/1.1"), 400),
     BAD("rl-method-nul", "G\0T / HTTP/1.1\r\n" HOST "\r\n", 400),
@@ -90,8 +122,26 @@ static const row request_line_rows[] = {
     BAD("rl-star-more", WITH_LINE("OPTIONS *x HTTP/1.1"), 400),
     GOOD("rl-star-options", WITH_LINE("OPTIONS * HTTP/1.1")),
     BAD("rl-connect", WITH_LINE("CONNECT h.example:80 HTTP/1.1") HIDDEN, 501),
-    BAD("rl-connect-path", WITH_LINE("CONNECT / HTTP/1.1") HIDDEN, 400),
+    BAD("rl-connect-ip6", WITH_LINE("CONNECT [::1]:443 HTTP/1.1") HIDDEN, 501),
+    BAD_CONNECTS("rl"),
     ROW("rl-part", "GET / HT", "", WAITS, 0, ""),
+};
+
+/** With the option "connect". */
+static const row connect_rows[] = {
+    ROW("cn-name", WITH_LINE("CONNECT h.example:80 HTTP/1.1") HIDDEN, "403", CLOSED, 1, ""),
+    ROW("cn-ip4", WITH_LINE("CONNECT 127.0.0.1:65535 HTTP/1.1") HIDDEN, "403", CLOSED, 1, ""),
+    ROW("cn-ip6", WITH_LINE("CONNECT [::1]:443 HTTP/1.1") HIDDEN, "403", CLOSED, 1, ""),
+    ROW("cn-10", "CONNECT h.example:80 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" HIDDEN, "403",
+        CLOSED, 1, ""),
+    ROW("cn-pipelined", GET_WITH("") WITH_LINE("CONNECT h.example:80 HTTP/1.1") HIDDEN, "200,403",
+        CLOSED, 2, ""),
+    BAD_CONNECTS("cn"),
+    BAD("cn-nohost", "CONNECT h.example:80 HTTP/1.1\r\n\r\n", 400),
+    BAD("cn-length", "CONNECT h.example:80 HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nhello",
+        400),
+    BAD("cn-length-0", "CONNECT h.example:80 HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n", 400),
+    BAD("cn-chunks", "CONNECT h.example:80 HTTP/1.1\r\n" HOST CHUNKED "\r\n0\r\n\r\n", 400),
 };
 
 static const row host_rows[] = {

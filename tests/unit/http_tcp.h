@@ -18,9 +18,8 @@
         (void)poll(&until_fd, 1, 1);                                                    \
     }
 
-/** A worker and a server that listens on a free port of 127.0.0.1. */
-static inline uint16_t tcp_begin(bed *b, redd_listener **l, redd_http_handler_fn handler,
-                                 void *user)
+/** A worker, and a free port of 127.0.0.1 for a server. */
+static inline uint16_t tcp_listen(bed *b, redd_listener **l)
 {
     redd_listen_options options = REDD_LISTEN_OPTIONS_INIT;
     redd_address address;
@@ -28,9 +27,17 @@ static inline uint16_t tcp_begin(bed *b, redd_listener **l, redd_http_handler_fn
     bed_prepare(b);
     HTTP_MUST(bed_try_begin(b) == 0);
     HTTP_MUST(redd_listener_bind(b->rt, &options, l) == 0);
-    HTTP_MUST(bed_try_serve(b, *l, handler, user) == 0);
     redd_listener_address(*l, &address);
     return address.port;
+}
+
+/** A worker and a server that listens on a free port of 127.0.0.1. */
+static inline uint16_t tcp_begin(bed *b, redd_listener **l, redd_http_handler_fn handler,
+                                 void *user)
+{
+    uint16_t port = tcp_listen(b, l);
+    HTTP_MUST(bed_try_serve(b, *l, handler, user) == 0);
+    return port;
 }
 
 static inline void tcp_end(bed *b, redd_listener *l)
