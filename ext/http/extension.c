@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/coding/decoding.h"
 #include "ext/http/connection.h"
+#include "ext/http/date.h"
 #include "ext/http/log/lane.h"
 #include "ext/http/ops/ops.h"
+#include "ext/http/put.h"
 
-#include <stdio.h>
-#include <time.h>
 #include <uv.h>
 
 #define KEEP_OBJECTS 4096 /* free connections and requests that a worker keeps for reuse */
@@ -87,20 +87,11 @@ void redd_http_options_init(const redd_worker *w, redd_http_options *out)
 
 const char *redd__http_date_line(redd__http_state *st)
 {
-    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     int64_t now = redd_timers_unix_time(st->timers);
     if (now != st->date_time) {
-        time_t t = (time_t)now;
-        struct tm tm;
-        (void)gmtime_r(&t, &tm);
-        /* Not strftime: its names follow the locale. */
-        (void)snprintf(
-            st->date_line, sizeof st->date_line, "Date: %s, %02u %s %04u %02u:%02u:%02u GMT\r\n",
-            days[(unsigned)tm.tm_wday % 7], (unsigned)tm.tm_mday % 100,
-            months[(unsigned)tm.tm_mon % 12], (unsigned)(tm.tm_year + 1900) % 10000,
-            (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
+        char *p = REDD__PUT(st->date_line, "Date: ");
+        p = redd__http_date_put(p, now);
+        (void)REDD__PUT(p, "\r\n");
         st->date_time = now;
     }
     return st->date_line;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/http/files/condition.h"
+
+#include <stdio.h>
+
+void redd__validators_of(const struct stat *st, redd__validators *out)
+{
+    unsigned long long ns = (unsigned long long)st->st_mtim.tv_sec * 1000000000ULL +
+                            (unsigned long long)st->st_mtim.tv_nsec;
+    int n =
+        snprintf(out->etag, sizeof out->etag, "\"%llx-%llx\"", ns, (unsigned long long)st->st_size);
+    out->etag_len = (size_t)n;
+    out->modified = (int64_t)st->st_mtim.tv_sec;
+    (void)redd__http_date_put(out->modified_text, out->modified);
+}
+
+static redd_slice field(const redd_http_request *req, const char *name)
+{
+    return redd_http_field_get(req, name, 0);
+}
+
+/* Equal, and both strong. */
+static bool same_strong(redd_slice tag, const redd__validators *v)
+{
+    return redd_slice_equal(tag, redd_slice_of(v->etag, v->etag_len));
+}
+
+static bool same_weak(redd_slice tag, const redd__validators *v)
+{
+    if (tag.len > 2 && tag.data[0] == 'W' && tag.data[1] == '/')
+        tag = redd_slice_of(tag.data + 2, tag.len - 2);
+    return same_strong(tag, v);
+}
+
+/* Whether any line of the field lists the tag, or is "*", which every file that is there meets. */
+static bool lists(const redd_http_request *req, const char *name, const redd__validators *v,
+                  bool (*same)(redd_slice, const redd__validators *))
+{
+    redd_slice value, tag;
+    for (size_t i = 0; (value = redd_http_field_get(req, name, i)).data; i++)
+        while (redd_slice_next_element(&value, &tag))
+            if ((tag.len == 1 && tag.data[0] == '*') || same(tag, v))
+                return true;
+    return false;
+}
+
+unsigned redd__conditions_judge(const redd_http_request *req, const redd__validators *v,
+                                int64_t now)
+{
+    int64_t t;
+    if (field(req, "if-match").data) {
+        if (!lists(req, "if-match", v, same_strong))
+            return 412;
+    } else if (redd__http_date_parse(field(req, "if-unmodified-since"), now, &t)) {
+        if (v->modified > t)
+            return 412;
+    }
+    if (field(req, "if-none-match").data)
+        return lists(req, "if-none-match", v, same_weak) ? 304 : 0;
+    if (redd__http_date_parse(field(req, "if-modified-since"), now, &t))
+        return v->modified <= t ? 304 : 0;
+    return 0;
+}
+
+/* A date is as good as a strong tag only when the file has been at rest since (RFC 9110 8.8.2.2).
+ */
+bool redd__if_range_holds(const redd_http_request *req, const redd__validators *v, int64_t now)
+{
+    redd_slice value = field(req, "if-range");
+    int64_t t;
+    if (!value.data)
+        return true;
+    if (value.len > 0 && (value.data[0] == '"' || value.data[0] == 'W'))
+        return same_strong(value, v);
+    return redd__http_date_parse(value, now, &t) && t == v->modified && now - t >= 2;
+}
