@@ -186,8 +186,7 @@ static bool chunk_step(redd__http_connection *c, redd_http_request *req)
 static bool decodes(const redd_http_request *req)
 {
     const redd__http_decoding *d = req->decoding;
-    return d && req->read_mode != REDD__HTTP_READ_DISCARD &&
-           (redd__http_decoding_waits(d) || req->body_ended);
+    return d && (redd__http_decoding_waits(d) || req->body_ended);
 }
 
 bool redd__http_body_step(redd__http_connection *c)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the bytes in hand to the end of a request: heads, the handler, bodies, and what comes next.
  */
+#include "ext/http/coding/response.h"
 #include "ext/http/connection.h"
 
 #include <uv.h>
@@ -153,6 +154,7 @@ bool redd__http_can_finish(redd__http_connection *c)
 /* The response is given and nobody reads the body any more. */
 static void leave_body(redd_http_request *req)
 {
+    redd__http_coding_end(req);
     if (redd__http_body_is_small(req))
         req->read_mode = REDD__HTTP_READ_DISCARD;
     else

@@ -43,8 +43,7 @@ static size_t needed_from(const redd__http_connection *c)
     if (c->head_begun)
         return c->head_off;
     const redd_http_request *req = c->request;
-    bool decoded = req && req->decoding && req->read_mode != REDD__HTTP_READ_DISCARD;
-    return c->in_pos - (decoded ? req->decoding->pending : 0);
+    return c->in_pos - (req && req->decoding ? req->decoding->pending : 0);
 }
 
 /* Moves the needed bytes to own memory with at least `room` bytes behind them. */

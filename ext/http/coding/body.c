@@ -7,7 +7,7 @@
 #include <uv.h>
 
 /* Decoded bytes after which other connections have their turn: a small piece can hold many. */
-#define TURN (256U << 10)
+#define TURN (64U << 10)
 
 static int read_codings(const redd_http_request *req, redd__http_coding *codings, size_t *n)
 {
