@@ -63,7 +63,8 @@ static void split(redd_slice path, segments *out)
     }
 }
 
-static char kind_of(const segments *s, unsigned i)
+/* ':', '*', or ' ' for a literal. */
+static int kind_of(const segments *s, unsigned i)
 {
     redd_slice raw = s->list[i].raw;
     return raw.len > 0 && (raw.data[0] == ':' || raw.data[0] == '*') ? raw.data[0] : ' ';
@@ -80,7 +81,7 @@ static bool matches(const segments *pattern, const segments *path)
     for (unsigned i = 0; i < pattern->n; i++) {
         if (i == path->n)
             return false;
-        char kind = kind_of(pattern, i);
+        int kind = kind_of(pattern, i);
         if (kind == '*')
             return true;
         if (kind == ':' ? path->list[i].raw.len == 0 : !same(pattern, path, i))
@@ -91,7 +92,7 @@ static bool matches(const segments *pattern, const segments *path)
 
 static unsigned rank(const segments *pattern, unsigned i)
 {
-    char kind = i < pattern->n ? kind_of(pattern, i) : ' ';
+    int kind = i < pattern->n ? kind_of(pattern, i) : ' ';
     return kind == '*' ? 2 : kind == ':';
 }
 

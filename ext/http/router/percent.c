@@ -15,8 +15,11 @@ int redd_http_decode_percent(redd_slice s, bool form, char *buf, size_t size, si
     while (p < end) {
         if (n == size)
             return REDD_ELIMIT;
-        char raw = *p, byte = redd__http_next_byte(&p);
-        buf[n++] = form && raw == '+' ? ' ' : byte;
+        bool blank = form && *p == '+';
+        buf[n] = redd__http_next_byte(&p);
+        if (blank)
+            buf[n] = ' ';
+        n++;
     }
     *len = n;
     return 0;

@@ -58,7 +58,7 @@ int redd_http_route(redd_http_router *r, const char *method, const char *pattern
 {
     redd_slice name = redd_slice_str(method), text = redd_slice_str(pattern);
     bool any = redd_slice_equal(name, redd_slice_str("*"));
-    if (!handler || (options && options->struct_size != sizeof *options))
+    if (!pattern || !handler || (options && options->struct_size != sizeof *options))
         return UV_EINVAL;
     int rc = redd__http_pattern_check(text);
     if (rc)
