@@ -9,8 +9,12 @@
 
 #include "ext/http/log/line.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define TIME INT64_C(1780270501250) /* 2026-05-31T23:35:01.250Z */
 
@@ -191,6 +195,35 @@ static const char judge[] =
     "    n += 1\n"
     "assert n == int(sys.argv[1]), n\n";
 
+/* The judge, with what is written as its input. */
+static FILE *python_begin(pid_t *pid, int lines)
+{
+    int ends[2];
+    char count[16], program[sizeof judge];
+    char name[] = "python3", option[] = "-c";
+    char *argv[] = {name, option, program, count, NULL};
+    posix_spawn_file_actions_t actions;
+    memcpy(program, judge, sizeof judge);
+    (void)snprintf(count, sizeof count, "%d", lines);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO), 0);
+    assert_int_equal(posix_spawn(pid, "/usr/bin/python3", &actions, NULL, argv, NULL), 0);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)close(ends[0]);
+    FILE *f = fdopen(ends[1], "w");
+    assert_non_null(f);
+    return f;
+}
+
+static void python_end(FILE *python, pid_t pid)
+{
+    int status;
+    assert_int_equal(fclose(python), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 static void give(FILE *python, size_t field, const char *value, size_t len)
 {
     redd__log_entry e = whole_entry();
@@ -206,11 +239,9 @@ static void give(FILE *python, size_t field, const char *value, size_t len)
 static void json_by_python(void **state)
 {
     (void)state;
-    char command[sizeof judge + 64], all[256];
-    (void)snprintf(command, sizeof command, "/usr/bin/python3 -c \"%s\" %d", judge,
-                   N_FIELDS * 256 + 4 * 4);
-    FILE *python = popen(command, "w");
-    assert_non_null(python);
+    char all[256];
+    pid_t pid;
+    FILE *python = python_begin(&pid, N_FIELDS * 256 + 4 * 4);
     for (int byte = 0; byte < 256; byte++)
         all[byte] = (char)byte;
     for (size_t i = 0; i < N_FIELDS; i++) {
@@ -222,7 +253,7 @@ static void json_by_python(void **state)
     for (size_t i = 0; i < 256; i += 64) /* together, of what is long enough for it */
         for (size_t field = 2; field < 6; field++)
             give(python, field, all + i, 64);
-    assert_int_equal(pclose(python), 0);
+    python_end(python, pid);
 }
 
 /* --- long ones --- */

@@ -46,7 +46,7 @@ static int open_file(const char *path, struct stat *info)
 
 int redd__log_file_open(redd__log_file *f, const redd_allocator *a, const char *path)
 {
-    struct stat info;
+    struct stat info = {.st_mode = 0};
     *f = (redd__log_file){.alloc = a, .fd = -1};
     if (strcmp(path, "-") != 0 && !(f->path = redd_alloc_string(a, path, strlen(path))))
         return UV_ENOMEM;
@@ -71,7 +71,7 @@ void redd__log_file_close(redd__log_file *f)
 
 int redd__log_file_reopen(redd__log_file *f)
 {
-    struct stat info;
+    struct stat info = {.st_mode = 0};
     if (!f->path)
         return 0;
     int fd = open_file(f->path, &info);

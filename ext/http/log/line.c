@@ -99,7 +99,7 @@ static char *put_dashed(char *p, redd_slice s, size_t max)
 static char *put_request(char *p, const redd__log_entry *e)
 {
     p = put_dashed(p, e->method, METHOD_MAX);
-    if (!e->method.data && !e->target.data && e->minor < 0)
+    if (e->method.len == 0 && e->target.len == 0 && e->minor < 0)
         return p;
     *p++ = ' ';
     p = put_dashed(p, e->target, TARGET_MAX);
