@@ -6,7 +6,9 @@
 
 #include "tests/unit/http_coding.h"
 
-typedef enum reading { READ_PIECES = 0, READ_WHOLE, N_READINGS } reading;
+#include <redd/task.h>
+
+typedef enum reading { READ_PIECES = 0, READ_WHOLE, READ_FUTURES, N_READINGS } reading;
 
 typedef struct scene {
     bed b;
@@ -42,6 +44,71 @@ static inline void on_decoded(redd_http_request *req, int status, redd_slice dat
         HTTP_MUST(redd_http_read(req, on_decoded, s) == 0);
 }
 
+/** A task that reads by futures. */
+typedef struct reader {
+    redd_future future;
+    scene *s;
+    redd_http_request *req;
+    redd_future *piece;
+} reader;
+
+/* Returns false when the body has ended. */
+static inline bool reader_take(reader *r, redd_value v)
+{
+    scene *s = r->s;
+    redd_future_drop(r->piece);
+    r->piece = NULL;
+    if (v.kind == REDD_BYTES) {
+        redd_slice data = redd_bytes_slice(v.as.bytes);
+        bytes_add(&s->body, data.data, data.len);
+        s->largest = data.len > s->largest ? data.len : s->largest;
+        redd_value_drop(&v);
+        return true;
+    }
+    s->status = v.kind == REDD_ERROR ? v.as.i32 : 0;
+    s->last = s->status == 0;
+    bytes_text(&s->body, "");
+    if (s->last)
+        HTTP_MUST(redd_http_respond_text(r->req, 200, "ok") == 0);
+    return false;
+}
+
+static inline redd_poll reader_poll(redd_future *f, redd_waker *waker, redd_value *out)
+{
+    reader *r = (reader *)f;
+    (void)out;
+    for (;;) {
+        redd_value v = redd_value_undefined();
+        if (!r->piece && redd_http_read_future(r->req, &r->piece))
+            return REDD_READY;
+        if (redd_future_poll(r->piece, waker, &v) == REDD_PENDING)
+            return REDD_PENDING;
+        if (!reader_take(r, v))
+            return REDD_READY;
+    }
+}
+
+static inline void reader_drop(redd_future *f)
+{
+    reader *r = (reader *)f;
+    if (r->piece)
+        redd_future_drop(r->piece);
+    redd_http_request_unref(r->req);
+    free(r);
+}
+
+static inline void read_by_futures(redd_http_request *req, scene *s)
+{
+    static const redd_future_vt vt = {"test.reader", reader_poll, reader_drop};
+    reader *r = calloc(1, sizeof *r);
+    HTTP_MUST(r != NULL);
+    r->future.vt = &vt;
+    r->s = s;
+    r->req = redd_http_request_ref(req);
+    if (redd_spawn(redd_worker_executor(s->b.w), &r->future, NULL))
+        reader_drop(&r->future);
+}
+
 static inline void on_coded_request(redd_http_request *req, void *user)
 {
     scene *s = user;
@@ -53,6 +120,8 @@ static inline void on_coded_request(redd_http_request *req, void *user)
     s->decoded = redd_http_decode(req, s->max);
     if (s->decoded)
         HTTP_MUST(redd_http_respond_text(req, 299, "no") == 0);
+    else if (s->reading == READ_FUTURES)
+        read_by_futures(req, s);
     else if (s->reading == READ_WHOLE)
         HTTP_MUST(redd_http_read_all(req, s->whole_max, on_decoded, s) == 0);
     else

@@ -360,7 +360,7 @@ static uint64_t play_failing(const bytes *requests, size_t count, uint64_t n, bo
 {
     scene s;
     memset(&s, 0, sizeof s);
-    s.reading = n % 2 ? READ_WHOLE : READ_PIECES;
+    s.reading = (reading)(n % N_READINGS);
     bed_prepare(&s.b);
     redd_counting_allocator_fail_at(s.b.counting, n, sticky);
     play(&s, requests, count);
@@ -383,11 +383,11 @@ static void test_each_allocation_fails(void **state)
     encode_to(&inner, REDD__HTTP_GZIP, body.data, body.len);
     encode_to(&outer, REDD__HTTP_GZIP, inner.data, inner.len);
     request_with(&requests[N_CODINGS], "gzip, gzip", &outer, 1000);
-    for (int quiet = 0; quiet < 2; n++) /* a reading mode each */
+    for (int quiet = 0; quiet < N_READINGS; n++) /* a way of reading each */
         quiet = play_failing(requests, N_CODINGS + 1, n, false) > 0 ? 0 : quiet + 1;
     assert_true(n > 40);
     n = 1;
-    for (int quiet = 0; quiet < 2; n++)
+    for (int quiet = 0; quiet < N_READINGS; n++)
         quiet = play_failing(requests, N_CODINGS + 1, n, true) > 0 ? 0 : quiet + 1;
     for (size_t i = 0; i < N_CODINGS + 1; i++)
         bytes_free(&requests[i]);
