@@ -114,18 +114,26 @@ static void a_reader_that_goes(void **state)
     folder_end(&s);
 }
 
-/* A line that is longer than what the pipe has room for comes in parts, but it stays one. */
-static void a_line_longer_than_a_pipe_is_atomic(void **state)
+/* Requests whose lines a pipe does not take as one. */
+static void ask_long(scene *s, int n)
 {
-    (void)state;
-    scene s;
-    bytes all = {0}, request = {0};
-    int reader = pipe_begin(&s);
+    bytes request = {0};
     bytes_text(&request, "GET /");
     bytes_fill(&request, 't', 6000);
     bytes_text(&request, " HTTP/1.1\r\nHost: h\r\n\r\n");
-    for (int i = 0; i < 12; i++)
-        client_send(&s.c, request.data, request.len);
+    while (n-- > 0)
+        client_send(&s->c, request.data, request.len);
+    bytes_free(&request);
+}
+
+/* They come in parts then, but whole all the same. */
+static void lines_longer_than_a_pipe_takes_at_once(void **state)
+{
+    (void)state;
+    scene s;
+    bytes all = {0};
+    int reader = pipe_begin(&s);
+    ask_long(&s, 12);
     client_wait(&s.c, 1000);
     while (drain(reader, &all) > 0)
         client_wait(&s.c, 1000);
@@ -136,7 +144,36 @@ static void a_line_longer_than_a_pipe_is_atomic(void **state)
     assert_int_equal(lines, 12);
     assert_int_equal(all.len % 12, 0);
     bytes_free(&all);
-    bytes_free(&request);
+    stop(&s);
+    (void)close(reader);
+    folder_end(&s);
+}
+
+/* The line behind one that was cut begins as a line of its own. */
+static void a_reader_that_goes_within_a_line(void **state)
+{
+    (void)state;
+    scene s;
+    bytes all = {0};
+    int reader = pipe_begin(&s);
+    int holder = open(s.path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* keeps what is in the pipe */
+    ask_long(&s, 12);
+    client_wait(&s.c, 1000);
+    (void)drain(reader, &all);
+    assert_int_not_equal(all.data[all.len - 1], '\n');
+    bytes_clear(&all);
+    (void)close(reader);
+    (void)close(holder);
+    client_wait(&s.c, 1000);
+    assert_in_range(redd_access_log_lost(s.log), 1, 3);
+    reader = open(s.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ask(&s, 2);
+    client_wait(&s.c, 1000);
+    (void)drain(reader, &all);
+    assert_int_equal(all.data[0], '\n');
+    bytes rest = {.data = all.data + 1, .len = all.len - 1};
+    assert_int_equal(count_whole_lines(&rest), 2);
+    bytes_free(&all);
     stop(&s);
     (void)close(reader);
     folder_end(&s);
@@ -190,7 +227,8 @@ int main(void)
         cmocka_unit_test(a_full_disk),
         cmocka_unit_test(a_reader_that_rests),
         cmocka_unit_test(a_reader_that_goes),
-        cmocka_unit_test(a_line_longer_than_a_pipe_is_atomic),
+        cmocka_unit_test(lines_longer_than_a_pipe_takes_at_once),
+        cmocka_unit_test(a_reader_that_goes_within_a_line),
         cmocka_unit_test(each_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
