@@ -14,7 +14,8 @@ fi
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
+codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+mirror=$(apt-get --print-uris update | sed -n "s|^'\(.*\)/dists/$codename/InRelease'.*|\1|p" | head -n 1)
 [ -n "$mirror" ] || { echo "llhttp9.sh: apt knows no Debian mirror" >&2; exit 1; }
 
 mkdir -p "$root"/{state/lists/partial,cache/archives/partial,parts,tree}
@@ -27,6 +28,7 @@ Dir::Cache "$root/cache";
 Dir::Etc::sourcelist "$root/sources.list";
 Dir::Etc::sourceparts "$root/parts";
 APT::Sandbox::User "root";
+Acquire::Retries "3";
 EOF
 export APT_CONFIG=$root/apt.conf
 apt-get -qq update
