@@ -140,9 +140,11 @@ static void send_requests(client *c)
         bytes_fill(&b, 'c', 4096);
         bytes_text(&b, "\r\n");
     }
-    bytes_text(&b, "0\r\n\r\n");
+    bytes_text(&b, "0\r\nTrailer: ");
+    bytes_fill(&b, 't', 600); /* in more memory than a first allocation */
     client_send(c, b.data, b.len / 2);
     client_send(c, b.data + b.len / 2, b.len - b.len / 2);
+    client_text(c, "more\r\n\r\n");
     bytes_clear(&b);
     bytes_text(&b, "GET" HEAD("/stream") "\r\nGET" HEAD("/late") "Long: ");
     bytes_fill(&b, 'l', 2000);
