@@ -80,6 +80,8 @@ static void dispatch(redd__http_connection *c)
     c->head_begun = false;
     c->progress = true;
     req->body_ended = req->body_length == 0;
+    req->dispatched = true;
+    redd__http_meters_begin(&req->state->meters, req);
     req->refs++; /* the handler may end the request, by an upgrade or by closing the server */
     c->server->handler(req, c->server->user);
     req->refs--;
@@ -214,4 +216,7 @@ void redd__http_advance(redd__http_connection *c)
         else if (c->phase == REDD__HTTP_PROXY)
             moved = redd__http_proxy_step(c);
     }
+    /* Input that follows takes the place of the head. */
+    if (c->phase == REDD__HTTP_REQUEST && c->request && redd__http_request_retain(c->request))
+        redd__http_connection_break(c);
 }

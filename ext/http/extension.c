@@ -124,6 +124,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     st->date_time = INT64_MIN;
     read_options(redd_worker_runtime(w), &st->options);
     redd__http_parse_init(st);
+    redd__http_meters_init(&st->meters, w);
     redd__list_init(&st->servers);
     redd__list_init(&st->log_lanes);
     redd_pool_init(&st->connections, a, sizeof(redd__http_connection), KEEP_OBJECTS);
@@ -175,6 +176,8 @@ const redd_extension redd_http_extension = {
     .n_ops = REDD__HTTP_N_OPS,
     .options = options,
     .n_options = sizeof options / sizeof *options,
+    .metrics = redd__http_metrics,
+    .n_metrics = REDD__HTTP_N_METRICS,
     .init = init,
     .worker_init = worker_init,
     .worker_stop = worker_stop,

@@ -6,6 +6,7 @@
 void redd__http_leave(redd__http_connection *c)
 {
     redd_http_request *req = c->request;
+    (void)redd__http_request_retain(req); /* else its head is gone, and says so */
     if (!c->leaving)
         c->leaving_end = &c->leaving;
     *c->leaving_end = req;

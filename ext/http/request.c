@@ -88,8 +88,8 @@ void redd__http_request_end(redd_http_request *req, int status)
     req->conn = NULL;
     req->read_fn = NULL;
     req->end_fn = NULL;
-    if (seen)
-        req->ended_at = redd_timers_now(req->state->timers);
+    req->ended_at = redd_timers_now(req->state->timers);
+    redd__http_meters_end(&req->state->meters, req, status);
     if (c->server->exchange_fn)
         c->server->exchange_fn(req, status, c->server->exchange_user);
     if (read_fn)

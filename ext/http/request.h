@@ -103,6 +103,7 @@ struct redd_http_request {
     uint64_t file_off, file_left;
 
     /* What became of it. */
+    bool dispatched; /* a handler has seen it */
     uint16_t status; /* of the response; 0: none yet */
     uint64_t sent;   /* bytes of its body */
     uint64_t began_at, ended_at;

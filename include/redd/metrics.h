@@ -29,17 +29,35 @@ struct redd_metric {
     uint64_t scale; /* cells hold values times scale: 1,000 for seconds counted in ms; 0: 1 */
 };
 
-/** One number of one worker: written by its thread, read by any. */
-typedef struct redd_metric_cell redd_metric_cell;
+/** One number of one worker: written by its thread, read by any. The field is private. */
+typedef struct redd_metric_cell {
+    uint64_t value;
+} redd_metric_cell;
 
 /** The worker's cells of a metric; valid as long as the worker. An undeclared name is a programming
  *  error. Looks the name up: keep the pointer. */
 REDD_API redd_metric_cell *redd_worker_metric(redd_worker *w, const char *name);
-/** Adds to cell `i`. On the worker's thread; no lock, no fence. */
-REDD_API void redd_metric_add(redd_metric_cell *cells, size_t i, int64_t n);
-/** Counts `value` (times scale) in a histogram's cells. */
-REDD_API void redd_metric_observe(redd_metric_cell *cells, const struct redd_metric *m,
-                                  uint64_t value);
+/** Any thread. */
+static inline uint64_t redd_metric_value(const redd_metric_cell *cell)
+{
+    return __atomic_load_n(&cell->value, __ATOMIC_RELAXED);
+}
+/** Adds to a cell. On the worker's thread: nobody else writes, so it needs neither lock nor fence.
+ */
+static inline void redd_metric_add(redd_metric_cell *cell, int64_t n)
+{
+    __atomic_store_n(&cell->value, redd_metric_value(cell) + (uint64_t)n, __ATOMIC_RELAXED);
+}
+/** Counts `value` (times scale) in the cells of one series of a histogram. */
+static inline void redd_metric_observe(redd_metric_cell *cells, const redd_metric *m,
+                                       uint64_t value)
+{
+    size_t i = 0;
+    while (i < m->n_bounds && value > m->bounds[i])
+        i++;
+    redd_metric_add(&cells[i], 1);
+    redd_metric_add(&cells[m->n_bounds + 1], (int64_t)value);
+}
 /** The sum over all workers of one cell. Any thread. */
 REDD_API uint64_t redd_metric_sum(const redd_runtime *rt, const char *name, size_t i);
 

@@ -16,6 +16,7 @@
 #include <redd/http.h>
 #include <redd/http_events.h>
 #include <redd/http_form.h>
+#include <redd/http_metrics.h>
 #include <redd/http_router.h>
 #include <redd/http_static.h>
 #include <redd/listener.h>

@@ -104,10 +104,9 @@ static int check_lists(const redd_extension *x, redd__message *m)
         const void *items;
         size_t n;
     } lists[] = {
-        {"dependencies", x->deps, x->n_deps},
-        {"ops", x->ops, x->n_ops},
-        {"options", x->options, x->n_options},
-        {"sources", x->sources, x->n_sources},
+        {"dependencies", x->deps, x->n_deps},  {"ops", x->ops, x->n_ops},
+        {"options", x->options, x->n_options}, {"sources", x->sources, x->n_sources},
+        {"metrics", x->metrics, x->n_metrics},
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         if (lists[i].n > 0 && !lists[i].items)

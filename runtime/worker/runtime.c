@@ -81,6 +81,7 @@ void redd_runtime_free(redd_runtime *rt)
         redd__runtime_run_finis(rt, rt->extensions.n);
     if (rt->workers)
         redd_free(rt->alloc, rt->workers, rt->n_workers * sizeof(redd_worker *));
+    redd__metrics_fini(&rt->metrics);
     redd__registry_fini(&rt->registry);
     redd__settings_fini(&rt->settings);
     redd__extensions_fini(&rt->extensions);
@@ -143,6 +144,8 @@ static int add(redd_runtime *rt, const redd_extension *x, const char *label, red
         rc = redd__extensions_check_names(&rt->extensions, x, m);
     if (rc == 0)
         rc = check_options(rt, x, m);
+    if (rc == 0)
+        rc = redd__metrics_check(&rt->extensions, x, m);
     if (rc < 0)
         return rc;
     rc = redd__extensions_reserve(&rt->extensions);

@@ -5,7 +5,7 @@
 
 #include "runtime/op/registry.h"
 #include "runtime/task/blocking.h"
-#include "runtime/worker/extensions.h"
+#include "runtime/worker/metrics.h"
 #include "runtime/worker/settings.h"
 
 #include <redd/worker.h>
@@ -26,6 +26,7 @@ struct redd_runtime {
     const redd_allocator *alloc;
     redd__extensions extensions;
     redd__settings settings;
+    redd__metrics metrics; /* once it runs */
     redd__blocking *blocking;
     redd__message message;
     redd__runtime_state state;
