@@ -199,6 +199,25 @@ class Browser(unittest.TestCase):
 
         self.play(redd.APPS / "router.c", (), scene)
 
+    def test_compression(self):
+        async def scene(server, page, _):
+            await page.open(server.url("/page"))
+            for path in ("/whole?200000", "/stream?200000"):
+                plain, coded, coding = await page.evaluate(
+                    """(async () => {
+                        const answer = await fetch("%s");
+                        const plain = (await answer.text()).length;
+                        const coded = performance.getEntriesByType("resource").at(-1).encodedBodySize;
+                        return [plain, coded, answer.headers.get("content-encoding")];
+                    })()"""
+                    % path
+                )
+                self.assertEqual(plain, 200000)
+                self.assertLess(coded, plain * 2 / 3)
+                self.assertIn(coding, ("gzip", "br", "zstd"))
+
+        self.play(redd.APPS / "coding.c", ("--set", "http.compress=on"), scene)
+
 
 if __name__ == "__main__":
     redd.main()

@@ -148,7 +148,6 @@ static int start(transfer *t, unsigned status, redd_http_field *fields, size_t n
 {
     char type[sizeof "multipart/byteranges; boundary=" + BOUNDARY];
     uint64_t length = t->n == 1 ? length_of(&t->ranges[0]) : 0;
-    redd_http_compress(t->req, REDD_HTTP_COMPRESS_OFF); /* it is not to pass through memory */
     if (t->n > 1) {
         redd_slice one = fields[0].value;
         t->type_len = one.len;
