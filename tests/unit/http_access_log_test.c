@@ -22,6 +22,20 @@ static void after_a_second(void **state)
     end(&s);
 }
 
+/* However many follow it. */
+static void a_second_from_the_first_line(void **state)
+{
+    (void)state;
+    scene s;
+    begin(&s, REDD_ACCESS_LOG_COMMON);
+    ask(&s, 1);
+    client_wait(&s.c, 600);
+    ask(&s, 1);
+    client_wait(&s.c, 400);
+    assert_int_equal(lines_in(s.path), 2);
+    end(&s);
+}
+
 static void when_the_buffer_is_full(void **state)
 {
     (void)state;
@@ -139,7 +153,7 @@ static void refused_for_their_size(void **state)
     }
 }
 
-/* One lane for all servers of a worker, and a peer is asked once a connection. */
+/* One lane for all servers of a worker. */
 static void two_servers(void **state)
 {
     (void)state;
@@ -152,8 +166,19 @@ static void two_servers(void **state)
     assert_int_equal(redd_access_log_attach(s.log, s.b.server), 0);
     assert_int_equal(bed_memory(&s.b).blocks, blocks);
     ask(&s, 1);
-    peer_set(""); /* it has gone: getpeername would fail */
-    ask(&s, 1);
+    stop(&s);
+    must_hold(s.path, LINE);
+    folder_end(&s);
+}
+
+/* A peer is asked who it is when it comes: later it may have gone. */
+static void a_peer_that_has_gone(void **state)
+{
+    (void)state;
+    scene s;
+    begin(&s, REDD_ACCESS_LOG_COMMON);
+    peer_set("");
+    ask(&s, 2);
     stop(&s);
     must_hold(s.path, LINE LINE);
     folder_end(&s);
@@ -224,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_second),
+        cmocka_unit_test(a_second_from_the_first_line),
         cmocka_unit_test(when_the_buffer_is_full),
         cmocka_unit_test(at_the_end_of_the_worker),
         cmocka_unit_test(at_a_forced_end),
@@ -231,6 +257,7 @@ int main(void)
         cmocka_unit_test(refused_requests),
         cmocka_unit_test(refused_for_their_size),
         cmocka_unit_test(two_servers),
+        cmocka_unit_test(a_peer_that_has_gone),
         cmocka_unit_test(reopened),
         cmocka_unit_test(a_failed_reopen_keeps_the_file),
         cmocka_unit_test(the_file),

@@ -63,6 +63,7 @@ static const row rows[] = {
     ROW("PROXY \r\n", BAD),
     ROW("PROXY\r\n", BAD),
     ROW("PROXY TCP4 198.51.100.1 10.0.0.1 4711 443\n", BAD),
+    ROW("PROXY TCP4 198.51.100.1 10.0.0.1 4711 443\n\n", BAD),
     ROW("PROXY TCP4 198.51.100.1 10.0.0.1 4711 443\r\r\n", BAD),
     ROW("PROXY TCP4 198.51.100.1 10.0.0.1 4711\n443\r\n", BAD),
     ROW("PROXY TCP4 198.51.100.1 10.0.0.1 4711 65536\r\n", BAD),
