@@ -38,13 +38,12 @@ static void skip_blanks(redd_slice text, uint32_t *pos)
 static unsigned check_request_line(head *h, uint32_t *pos)
 {
     redd_http_request *req = h->req;
-    const char *space = memchr(h->text.data, ' ', h->text.len);
-    if (!space)
+    const char *target = h->text.data + req->target_off;
+    if (req->target_off < 2 || target[-1] != ' ' || target[-2] == ' ') /* llhttp takes several */
         return 400;
-    req->method_len = (uint32_t)(space - h->text.data);
+    req->method_len = req->target_off - 1;
     *pos = req->target_off + req->target_len;
-    if (req->target_off != req->method_len + 1 || !skip(h->text, pos, " HTTP/", 6) ||
-        h->text.len - *pos < 5)
+    if (!skip(h->text, pos, " HTTP/", 6) || h->text.len - *pos < 5)
         return 400;
     const char *v = h->text.data + *pos;
     if (v[1] != '.' || v[3] != '\r' || v[4] != '\n' || v[0] == '0')

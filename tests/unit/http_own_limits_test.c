@@ -127,6 +127,51 @@ static void test_trailers(void **state)
     setting_end(&s);
 }
 
+/* A handler that sets a limit of its own, by its path: "/5". */
+static void limit_and_read(redd_http_request *req, void *user)
+{
+    rows_app *app = user;
+    redd_slice path = redd_http_path(req);
+    assert_int_equal(redd_http_set_max_body(req, (uint64_t)(path.data[1] - '0')), 0);
+    rows_app_handler(req, app);
+    assert_int_equal(redd_http_set_max_body(req, 9), REDD_ESTATE);
+}
+
+static void test_a_limit_of_the_request(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *body, *statuses;
+    } rows[] = {
+        {"POST /5 HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\n", "hello", "200"},
+        {"POST /4 HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\n", "hello", "413"},
+        {"POST /0 HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n", "", "200"},
+        {"POST /0 HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n", "h", "413"},
+        {"POST /5 HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n",
+         "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", "200"},
+        {"POST /4 HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n",
+         "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", "413"},
+        {"POST /5 HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n", "hello",
+         "100,200"},
+        {"POST /4 HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n", "hello",
+         "413"},
+    };
+    /* The server's own limit may be smaller or larger. */
+    for (uint64_t max = 1; max <= 9; max += 8)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            setting s;
+            setting_begin(&s);
+            s.b.options.max_body = max;
+            bed_serve_anew(&s.b, limit_and_read, &s.app);
+            client_open(&s.b, &s.c);
+            client_text(&s.c, rows[i].head);
+            client_text(&s.c, rows[i].body);
+            assert_true(replies_are(&s.c, rows[i].statuses));
+            assert_int_equal(s.c.eof, strstr(rows[i].statuses, "413") != NULL);
+            setting_end(&s);
+        }
+}
+
 /** What is left of a flood of requests is not even looked at. */
 static void test_requests_of_a_connection(void **state)
 {
@@ -174,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_body),
         cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_trailers),
+        cmocka_unit_test(test_a_limit_of_the_request),
         cmocka_unit_test(test_requests_of_a_connection),
         cmocka_unit_test(test_any_number_of_requests),
     };

@@ -201,6 +201,46 @@ static void test_answered_while_expecting(void **state)
     bed_end(&b);
 }
 
+/** Whoever has given its answer does not miss the rest of a body: the answer is owed all the same.
+ */
+static void respond_at_length(redd_http_request *req, void *user)
+{
+    reader *r = user;
+    bytes body = {0};
+    bytes_fill(&body, 'r', 30000);
+    r->requests++;
+    redd_http_on_end(req, on_end, r);
+    assert_int_equal(redd_http_respond(req, 200, NULL, 0, redd_slice_of(body.data, body.len)), 0);
+    bytes_free(&body);
+}
+
+static void test_answered_and_half_closed(void **state)
+{
+    (void)state;
+    for (size_t capacity = 1024; capacity <= CLIENT_CAPACITY; capacity *= 64) {
+        bed b;
+        client c;
+        reader r = {0};
+        static const char request[] = POST("Content-Length: 5\r\n") "hel";
+        bed_begin(&b, respond_at_length, &r);
+        client_open_sized(&b, &c, capacity);
+        assert_int_equal(client_put(&c, request, sizeof request - 1), sizeof request - 1);
+        bed_settle(&b);
+        assert_int_equal(r.ends, 0);
+        assert_int_equal(redd_stream_shutdown(c.stream), 0);
+        bed_settle(&b);
+        client_settle(&c);
+        assert_true(replies_are(&c, "200"));
+        assert_true(c.eof);
+        assert_false(c.reset);
+        assert_int_equal(r.requests, 1);
+        assert_int_equal(r.ends, 1);
+        assert_int_equal(r.end_status, 0);
+        client_close(&c);
+        bed_end(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_answered_half_way),
         cmocka_unit_test(test_answered_while_reading),
         cmocka_unit_test(test_answered_while_expecting),
+        cmocka_unit_test(test_answered_and_half_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
