@@ -53,6 +53,8 @@ const redd_metric redd__http_metrics[REDD__HTTP_N_METRICS] = {
      .n_bounds = sizeof bounds / sizeof *bounds,
      .scale = 1000},
     {.name = "redd_http_upgrades", .help = "Connections handed over to another protocol."},
+    {.name = "redd_http_proxy_refused",
+     .help = "Connections closed for want of the PROXY header that they had to begin with."},
 };
 static const redd_metric *const duration = &redd__http_metrics[9];
 
@@ -61,7 +63,7 @@ void redd__http_meters_init(redd__http_meters *m, redd_worker *w)
     redd_metric_cell **cells[REDD__HTTP_N_METRICS] = {
         &m->connections, &m->connections_open, &m->requests, &m->in_flight,
         &m->responses,   &m->refused,          &m->ends,     &m->received,
-        &m->sent,        &m->duration,         &m->upgrades};
+        &m->sent,        &m->duration,         &m->upgrades, &m->proxy_refused};
     for (size_t i = 0; i < REDD__HTTP_N_METRICS; i++)
         *cells[i] = redd_worker_metric(w, redd__http_metrics[i].name);
 }
@@ -104,6 +106,11 @@ static size_t end_index(int status)
     default:
         return 1; /* whatever a stream fails with */
     }
+}
+
+const char *redd__http_end_name(int status)
+{
+    return ends[end_index(status)];
 }
 
 void redd__http_meters_begin(redd__http_meters *m, const redd_http_request *req)

@@ -33,7 +33,6 @@ typedef struct redd__http_state {
     char *decoded;                /* coding/: DECODED_MAX bytes, once a body was decoded */
     redd__list log_lanes;         /* log/access_log.c */
     redd__http_ids ids;           /* proxy/id.c */
-    uint64_t proxy_refused;       /* connections without the PROXY header that they owed */
     int64_t date_time;            /* the second that date_line was made for */
     char date_line[REDD__HTTP_DATE_LINE + 1];
 } redd__http_state;

@@ -3,7 +3,7 @@
 #include "tests/unit/http_peers.h"
 #include "tests/unit/http_proxy_rows.h"
 
-#include "ext/http/state.h"
+#include <redd/metrics.h>
 
 static void must_be(const row *r, size_t i, const redd__proxy_header *h)
 {
@@ -116,7 +116,7 @@ static void scene_begin(scene *s)
 
 static uint64_t refused(scene *s)
 {
-    return redd__http_state_of(s->b.w)->proxy_refused;
+    return redd_metric_sum(s->b.rt, "redd_http_proxy_refused", 0);
 }
 
 /* The header and a request, in two pieces, or byte by byte when `cut` is 0. */

@@ -140,25 +140,6 @@ static void append(lane *l, const redd__log_entry *e)
 
 /* --- what it is told --- */
 
-static redd_slice outcome(int status)
-{
-    static const struct {
-        int status;
-        redd_slice text;
-    } outcomes[] = {
-        {0, REDD_SLICE("done")},
-        {UV_ETIMEDOUT, REDD_SLICE("timeout")},
-        {UV_ECANCELED, REDD_SLICE("canceled")},
-        {REDD_EMALFORMED, REDD_SLICE("malformed")},
-        {REDD_ELIMIT, REDD_SLICE("limit")},
-    };
-    static const redd_slice aborted = REDD_SLICE("aborted"); /* however the system calls it */
-    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
-        if (outcomes[i].status == status)
-            return outcomes[i].text;
-    return aborted;
-}
-
 /* NULL for what is empty because it was not understood. */
 static redd_slice understood(redd_slice s)
 {
@@ -221,7 +202,7 @@ static void on_exchange(redd_http_request *req, int status, void *user)
         e.request_id = redd_http_id(req);
         e.bytes_received = redd_http_bytes_received(req);
         e.duration_ms = redd_http_duration_ms(req);
-        e.outcome = outcome(status);
+        e.outcome = redd_slice_str(redd__http_end_name(status));
     }
     append(l, &e);
 }
