@@ -48,7 +48,8 @@ typedef struct redd_http_options {
     uint64_t compress_min;   /* bytes: shorter bodies are sent as they are */
     uint64_t compress_level; /* 1 (fast) to 9 (small) */
     uint64_t request_id;     /* 1: each response has X-Request-Id */
-    uint64_t proxy_protocol; /* 1: connections from `trusted` begin with a PROXY header */
+    uint64_t proxy_protocol; /* 1: connections from `trusted` begin with a PROXY header, version 1
+                                or 2, within head_timeout_ms; others are closed */
     const char *trusted;     /* networks whose word on the client counts, "10.0.0.0/8, ::1, unix";
                                 "": none. Read when the server begins */
 } redd_http_options;
@@ -102,7 +103,10 @@ REDD_API int64_t redd_http_body_length(const redd_http_request *req);
 /** The other end of the connection. */
 REDD_API void redd_http_peer(const redd_http_request *req, redd_address *out);
 /** Who asks: the peer, or whom a trusted peer names by the PROXY protocol, Forwarded (RFC 7239) or
- *  X-Forwarded-For: the nearest address that is not trusted itself. */
+ *  X-Forwarded-For: the nearest address that is not trusted itself. What is malformed, hidden or
+ *  unknown ends the search at the address before. A request with both Forwarded and an X-Forwarded
+ *  field tells nothing: a proxy that writes the one and lets the other pass would let the client
+ *  speak for itself. Port 0: not told. */
 REDD_API void redd_http_client(const redd_http_request *req, redd_address *out);
 /** "http" or "https": what the client speaks, as a trusted peer tells, else the connection. */
 REDD_API redd_slice redd_http_scheme(const redd_http_request *req);
