@@ -246,14 +246,14 @@ int redd_access_log_attach(redd_access_log *log, redd_http_server *server)
 /* The last chance: a pipe gets a moment to make room. */
 static void lane_free(lane *l)
 {
+    size_t before = SIZE_MAX;
     flush(l);
-    while (l->len > 0) {
-        size_t before = l->len;
-        bool room = redd__log_file_wait(&l->log->file, LAST_MS);
+    while (l->len > 0 && l->len < before && redd__log_file_wait(&l->log->file, LAST_MS)) {
+        before = l->len;
         flush(l);
-        if (!room || l->len == before)
-            drop_lines(l, UV_EAGAIN);
     }
+    if (l->len > 0)
+        drop_lines(l, UV_EAGAIN);
     redd_timer_stop(&l->timer);
     redd__list_remove(&l->link);
     redd_free(l->state->alloc, l, sizeof *l);
