@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* redd serve: compiles and loads an app, binds its address and serves it with N workers. */
+/* redd serve: an app or a folder, at some places, with N workers. */
 #include "runtime/cli/app_load.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/extensions.h"
-#include "runtime/cli/serve_options.h"
+#include "runtime/cli/serve_files.h"
+#include "runtime/cli/serve_front.h"
+#include "runtime/cli/serve_listen.h"
 #include "runtime/cli/settings.h"
 #include "runtime/cli/signals.h"
 
@@ -19,22 +21,49 @@ static const char name[] = "redd serve";
 static const char usage[] =
     "Usage: redd serve [FLAG]... APP\n"
     "\n"
-    "Serves APP, a .c file (compiled by $CC into a cache) or a shared object that uses\n"
-    "REDD_SERVE(...) or REDD_APP(...).\n"
+    "Serves APP: a .c file (compiled by $CC into a cache) or a shared object that uses\n"
+    "REDD_SERVE(...) or REDD_APP(...), or a folder, whose files it serves.\n"
     "\n"
-    "Flags:\n"
+    "Listening:\n"
     "  --host HOST          address or name to listen on (0.0.0.0)\n"
     "  --port PORT          port to listen on (8000); 0: a free one\n"
+    "  --unix PATH          listen on a unix socket too, or alone; @NAME: an abstract one; "
+    "repeatable\n"
+    "  --unix-mode MODE     mode of these sockets (0660)\n"
+    "\n"
+    "Workers:\n"
     "  --parallel[=N]       serve with N workers, each a thread of its own; without N: as many as\n"
     "                       REDD_JOBS, else DENO_JOBS says, else one per usable CPU\n"
     "  --balance HOW        how connections are spread over the workers: reuseport (a socket per\n"
     "                       worker), shared (one socket for all) or auto (what the system does "
     "best)\n"
+    "\n"
+    "Files, when APP is a folder:\n"
+    "  --listing            show what is in folders without an index\n"
+    "  --hidden             serve names that begin with a dot, too\n"
+    "  --index NAME         file for a folder's own path (index.html)\n"
+    "  --cache-control TEXT the Cache-Control of files\n"
+    "\n"
+    "Content:\n"
+    "  --compress           compress responses as clients accept it, as --set http.compress=on\n"
+    "\n"
+    "Logs and metrics:\n"
+    "  --access-log FILE    append a line per request to FILE, - for stdout; USR1 opens it again\n"
+    "  --access-log-format FORMAT\n"
+    "                       common, combined or json (common)\n"
+    "  --metrics PATH       answer PATH with metrics as OpenMetrics\n"
+    "  --metrics-listen HOST:PORT\n"
+    "                       serve /metrics and /health there, and nothing else\n"
+    "  --health PATH        answer PATH with 200, or with 503 while stopping\n"
+    "\n"
+    "Extensions and options:\n"
     "  --ext PATH           also load the extension PATH, a shared object or a .c file; "
     "repeatable\n"
     "  --set NAME=VALUE     set an option of an extension (below); repeatable\n"
     "  --help               print this text, with the options of every extension that is named\n"
     "  --version            print the version\n"
+    "\n"
+    "A service manager's sockets (LISTEN_FDS) are listened on, too.\n"
     "\n"
     "TERM or INT ends the service: requests in hand are answered, WebSockets closed with 1001. A\n"
     "second one kills. Exit codes: 0 after a stop, 1 for a failure, 2 for a wrong command line.\n"
@@ -44,8 +73,10 @@ static const char usage[] =
 typedef struct service {
     redd__serve_options options;
     redd_runtime *rt;
-    redd_listener *listener;
-    redd__app app;
+    redd__listeners listeners;
+    redd__app app;          /* of a file */
+    redd_http_files *files; /* of a folder */
+    redd__front front;
     atomic_bool error_logged; /* the runtime logs a worker's failure as it happens, on any thread */
 } service;
 
@@ -58,34 +89,41 @@ static void log_line(redd_log_level level, redd_slice line, void *user)
     redd__say(name, "%s%s%.*s", label, *label ? ": " : "", (int)line.len, line.data);
 }
 
-/* HOST:PORT, with an IPv6 host in brackets. */
-static void format_address(const char *host, uint16_t port, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
-}
-
 static int serve_on_worker(redd_worker *w, void *user)
 {
-    const service *s = user;
-    redd_http_server *server;
-    return redd_http_serve(w, s->listener, NULL, s->app.description->serve,
-                           redd_worker_state(w, s->app.extension.name), &server);
+    service *s = user;
+    redd_http_handler_fn handler = redd_http_static_handler;
+    void *state = s->files;
+    if (!s->files) {
+        handler = s->app.description->serve;
+        state = redd_worker_state(w, s->app.extension.name);
+    }
+    int err = 0;
+    for (size_t i = 0; !err && i < s->listeners.n; i++)
+        err = redd__front_serve(&s->front, w, s->listeners.at[i], handler, state);
+    return err ? err : redd__front_serve_metrics(&s->front, w);
 }
 
 static void announce(redd_worker *w, void *user)
 {
     (void)w;
     const service *s = user;
-    redd_address address;
-    char text[128], threads[32] = "";
-    redd_listener_address(s->listener, &address);
-    format_address(address.host, address.port, text, sizeof(text));
+    char text[160], threads[32] = "";
     unsigned workers = redd_runtime_workers(s->rt);
     if (workers > 1)
         (void)snprintf(threads, sizeof(threads), " with %u threads", workers);
-    redd__say(name, "Listening on http://%s/%s", text, threads);
+    for (size_t i = 0; i < s->listeners.n; i++) {
+        redd__listener_text(s->listeners.at[i], text, sizeof(text));
+        redd__say(name, "Listening on %s%s", text, i == 0 ? threads : "");
+    }
+    if (s->front.metrics_listener) {
+        redd__listener_text(s->front.metrics_listener, text, sizeof(text));
+        redd__say(name, "Metrics on %s", text);
+    }
     if (s->options.workers_source)
         redd__say(name, "the number of threads comes from: %s", s->options.workers_source);
+    if (s->files && *redd__serve_files_hint(&s->options))
+        redd__say(name, "%s", redd__serve_files_hint(&s->options));
 }
 
 static int fail(const redd__sentence *why, int code)
@@ -94,20 +132,11 @@ static int fail(const redd__sentence *why, int code)
     return code;
 }
 
-static int listen_once(service *s, redd__sentence *why)
-{
-    int err = redd_listener_bind(s->rt, &s->options.listen, &s->listener);
-    if (!err)
-        return 0;
-    char text[300];
-    const char *host = s->options.listen.host ? s->options.listen.host : "0.0.0.0";
-    format_address(host, s->options.listen.port, text, sizeof(text));
-    return redd__sentence_set(why, err, "cannot listen on %s: %s", text, redd_error_text(err));
-}
-
 static int load_app(service *s, redd__sentence *why)
 {
-    int err = redd__app_load(&s->app, s->rt, s->options.app, why);
+    int err = redd__is_folder(s->options.app)
+                  ? redd__serve_files_open(&s->options, s->rt, &s->files, why)
+                  : redd__app_load(&s->app, s->rt, s->options.app, why);
     if (!err && redd_runtime_add(s->rt, &redd__signals_extension))
         err = redd__sentence_set(why, REDD_EDUPLICATE, "%s", redd_runtime_message(s->rt));
     if (!err) {
@@ -121,7 +150,8 @@ static int load_app(service *s, redd__sentence *why)
 static int run(service *s)
 {
     redd__sentence why = {""};
-    if (load_app(s, &why) || listen_once(s, &why))
+    if (load_app(s, &why) || redd__listeners_open(&s->listeners, s->rt, &s->options, &why) ||
+        redd__front_open(&s->front, s->rt, &s->options, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     (void)signal(SIGPIPE, SIG_IGN); /* whoever read our stderr may go before we do */
     /* What was logged so far, by an init, says nothing about how the run will end. */
@@ -155,6 +185,8 @@ static int prepare_and_run(service *s)
         if (redd__settings_apply(s->rt, s->options.settings.at[i], &why))
             return fail(&why, REDD__EXIT_USAGE);
     }
+    if (s->options.compress && redd__settings_apply(s->rt, "http.compress=on", &why))
+        return fail(&why, REDD__EXIT_USAGE);
     if (!s->options.help)
         return run(s);
     (void)fputs(usage, stdout);
@@ -173,7 +205,9 @@ int redd__command_serve(int argc, char **argv)
         redd__print_version();
     else
         code = prepare_and_run(&s);
-    redd_listener_free(s.listener);
+    redd__front_fini(&s.front);
+    redd__listeners_fini(&s.listeners);
+    redd_http_files_free(s.files);
     redd_runtime_free(s.rt);
     redd__app_fini(&s.app);
     redd__serve_options_fini(&s.options);

@@ -5,18 +5,27 @@
 
 #include "runtime/cli/arguments.h"
 
-#include <redd/listener.h>
+#include <redd/access_log.h>
 
 typedef struct redd__serve_options {
     redd_listen_options listen;
+    bool address_given;         /* --host or --port */
+    redd__texts unix_paths;     /* --unix */
+    unsigned unix_mode;         /* 0: the default */
     unsigned workers;           /* 1 without --parallel */
     const char *workers_source; /* where a number that nobody gave comes from, else NULL */
+    bool listing, hidden;       /* of a folder, as the next two */
+    const char *index, *cache_control;
+    const char *access_log; /* NULL: none */
+    redd_access_log_format access_log_format;
+    const char *metrics_path, *metrics_listen, *health_path; /* NULL: none */
+    bool compress;
     bool help;
     bool version;
     redd__texts extensions; /* --ext */
     redd__texts settings;   /* --set */
-    const char *app;        /* NULL only with help or version */
-    size_t capacity;        /* of the two lists */
+    const char *app;        /* a file or a folder; NULL only with help or version */
+    size_t capacity;        /* of the three lists */
 } redd__serve_options;
 
 /** All texts are borrowed from argv. UV_ENOMEM, or REDD_EVALUE and the sentence. After an error

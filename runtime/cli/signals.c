@@ -26,6 +26,24 @@ typedef struct watch {
     int read_end;
 } watch;
 
+/* Set before the workers start, and cleared after their end. */
+static void (*reopen_fn)(void *user);
+static void *reopen_user;
+
+void redd__signals_on_reopen(void (*fn)(void *user), void *user)
+{
+    reopen_fn = fn;
+    reopen_user = user;
+}
+
+/* Async-signal-safe. A full pipe holds what will be read all the same. */
+static void tell(int number)
+{
+    char byte = (char)number;
+    ssize_t written = write(atomic_load(&wake), &byte, 1);
+    (void)written;
+}
+
 static void restore_default(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
@@ -39,9 +57,14 @@ static void on_signal(int number)
 {
     int kept = errno;
     restore_default();
-    char byte = (char)number;
-    ssize_t written = write(atomic_load(&wake), &byte, 1);
-    (void)written; /* the pipe is empty: this is the only byte that it ever gets */
+    tell(number);
+    errno = kept;
+}
+
+static void on_usr1(int number)
+{
+    int kept = errno;
+    tell(number);
     errno = kept;
 }
 
@@ -56,17 +79,33 @@ static int take_signals(void)
         if (sigaction(watched[i], &action, NULL) != 0)
             return -errno;
     }
-    return 0;
+    action.sa_handler = on_usr1;
+    return !reopen_fn || sigaction(SIGUSR1, &action, NULL) == 0 ? 0 : -errno;
 }
 
-static void stop(uv_poll_t *handle, int status, int events)
+static void stop(watch *w)
 {
-    (void)status;
-    (void)events;
-    watch *w = handle->data;
-    (void)uv_poll_stop(handle);
+    (void)uv_poll_stop(&w->handle);
     redd__say("redd serve", "stopping");
     redd_runtime_stop(redd_worker_runtime(w->worker), REDD_STOP_GRACEFUL);
+}
+
+static void on_bytes(uv_poll_t *handle, int status, int events)
+{
+    char bytes[64];
+    bool reopen = false, ending = false;
+    watch *w = handle->data;
+    (void)status;
+    (void)events;
+    ssize_t n = read(w->read_end, bytes, sizeof(bytes));
+    for (ssize_t i = 0; i < n; i++) {
+        reopen |= bytes[i] == SIGUSR1;
+        ending |= bytes[i] != SIGUSR1;
+    }
+    if (reopen && reopen_fn)
+        reopen_fn(reopen_user);
+    if (ending)
+        stop(w);
 }
 
 static void free_watch(watch *w)
@@ -87,6 +126,8 @@ static void end(redd_worker *worker, void *state)
     if (!w)
         return;
     restore_default();
+    if (reopen_fn)
+        (void)signal(SIGUSR1, SIG_IGN); /* whoever rotates the log may be a moment late */
     uv_close((uv_handle_t *)&w->handle, closed);
 }
 
@@ -98,7 +139,7 @@ static int watch_pipe(watch *w)
         return err;
     }
     w->handle.data = w;
-    err = uv_poll_start(&w->handle, UV_READABLE, stop);
+    err = uv_poll_start(&w->handle, UV_READABLE, on_bytes);
     uv_unref((uv_handle_t *)&w->handle); /* it must not keep the worker alive */
     if (!err)
         err = take_signals();

@@ -63,7 +63,7 @@ class CommandLine(redd.TemporaryCase):
         self.refused(2, "redd serve: unknown flag --por; did you mean --port?", "serve", "--por=1")
 
     def test_operands(self):
-        self.refused(2, "redd serve: no APP is named: expected a .c file or a shared object", "serve")
+        self.refused(2, "redd serve: no APP is named: expected a .c file, a shared object or a folder", "serve")
         self.refused(2, "redd serve: one APP is served, but a.c and b.c are named", "serve", "a.c", "b.c")
         self.refused(
             2,
