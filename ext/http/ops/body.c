@@ -117,3 +117,14 @@ REDD__HTTP_OP(set_max_body)
         rc = UV_EINVAL;
     return rc ? rc : redd_http_set_max_body(q->req, max);
 }
+
+REDD__HTTP_OP(decode_body)
+{
+    redd__http_guest_request *q;
+    uint64_t max;
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc == 0 && !count_of(&argv[1], &max))
+        rc = UV_EINVAL;
+    return rc ? rc : redd_http_decode(q->req, max);
+}

@@ -183,6 +183,14 @@ REDD__HTTP_OP(headers)
     return rc ? rc : give_fields(q, redd_http_field_at, redd_http_field_count(q->req), out);
 }
 
+REDD__HTTP_OP(trailers)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    return rc ? rc : give_fields(q, redd_http_trailer_at, redd_http_trailer_count(q->req), out);
+}
+
 static int give_address(const redd_allocator *alloc, const redd_address *a, redd_value *out)
 {
     char text[64];
@@ -200,4 +208,34 @@ REDD__HTTP_OP(remote_addr)
         return rc;
     redd_http_peer(q->req, &a);
     return give_address(q->alloc, &a, out);
+}
+
+REDD__HTTP_OP(client_addr)
+{
+    redd__http_guest_request *q;
+    redd_address a;
+    (void)state, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc)
+        return rc;
+    redd_http_client(q->req, &a);
+    return give_address(q->alloc, &a, out);
+}
+
+REDD__HTTP_OP(id)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    return rc ? rc : redd__http_give_string(q->alloc, redd_http_id(q->req), out);
+}
+
+/* --- its end --- */
+
+REDD__HTTP_OP(on_cancel)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)out;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    return rc ? rc : redd_http_end_future(q->req, pending);
 }

@@ -25,6 +25,16 @@ REDD__HTTP_OP(set_header)
                            argv[2].as.bytes);
 }
 
+REDD__HTTP_OP(set_trailer)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    return rc ? rc
+              : keep_field(q->trailers, &q->n_trailers, REDD__HTTP_GUEST_TRAILERS, argv[1].as.bytes,
+                           argv[2].as.bytes);
+}
+
 static void as_fields(const redd__http_guest_field *kept, size_t n, redd_http_field *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -82,7 +92,30 @@ REDD__HTTP_OP(set_headers)
     return rc;
 }
 
+REDD__HTTP_OP(set_compression)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc)
+        return rc;
+    redd_http_compress(q->req, argv[1].as.boolean ? REDD_HTTP_COMPRESS_ON : REDD_HTTP_COMPRESS_OFF);
+    return 0;
+}
+
 /* --- answering --- */
+
+REDD__HTTP_OP(send_interim)
+{
+    redd__http_guest_request *q;
+    redd_http_field fields[REDD__HTTP_GUEST_FIELDS];
+    size_t n;
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc == 0)
+        rc = parse_fields(redd_bytes_slice(argv[2].as.bytes), fields, REDD__HTTP_GUEST_FIELDS, &n);
+    return rc ? rc : redd_http_inform(q->req, argv[1].as.u32, fields, n);
+}
 
 REDD__HTTP_OP(set_body)
 {
@@ -117,4 +150,24 @@ REDD__HTTP_OP(start)
         return rc;
     as_fields(q->fields, q->n_fields, fields);
     return redd_http_start(q->req, argv[1].as.u32, fields, q->n_fields, length);
+}
+
+REDD__HTTP_OP(finish)
+{
+    redd__http_guest_request *q;
+    redd_http_field trailers[REDD__HTTP_GUEST_TRAILERS];
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc)
+        return rc;
+    as_fields(q->trailers, q->n_trailers, trailers);
+    return redd_http_finish_with(q->req, trailers, q->n_trailers);
+}
+
+REDD__HTTP_OP(abort)
+{
+    redd__http_guest_request *q;
+    (void)state, (void)out, (void)pending;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    return rc ? rc : redd_http_abort(q->req);
 }

@@ -169,6 +169,19 @@ REDD__HTTP_OP(serve)
     return serve(w, &options, out);
 }
 
+REDD__HTTP_OP(serve_unix)
+{
+    char path[256];
+    (void)state, (void)pending;
+    int rc = redd__http_terminated(&argv[0], path, sizeof path);
+    if (rc || argv[1].as.u32 > 07777)
+        return rc ? rc : UV_EINVAL;
+    redd_listen_options options = REDD_LISTEN_OPTIONS_INIT;
+    options.path = path;
+    options.mode = argv[1].as.u32;
+    return serve(w, &options, out);
+}
+
 static int get_server(redd_worker *w, const redd_value *arg, server_resource **out)
 {
     redd_resource *r = NULL;
