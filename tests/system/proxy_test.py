@@ -189,6 +189,22 @@ class ByCurl(ProxyCase):
                 sock.sendall((header + request)[cut:])
                 self.assertTrue(redd.read_all(sock).partition(b"\r\n\r\n")[2].startswith(b"198.51.100.9 4711 http"))
 
+    def test_unix_sockets(self):
+        path = self.folder / "socket"
+        self.server = self.serve(redd.APPS / "who.c", f"--unix={path}", "--set=http.trusted=unix")
+        through = ("--unix-socket", path)
+        forwarded = ("--header", "X-Forwarded-For: 198.51.100.9")
+        self.assertEqual(who(self.server.url(), *through)[0], "unix")
+        self.assertEqual(who(self.server.url(), *through, *forwarded)[0], "198.51.100.9")
+        self.assertEqual(who(self.server.url(), *forwarded)[0], "127.0.0.1")
+
+    def test_proxy_protocol_over_a_unix_socket(self):
+        path = self.folder / "socket"
+        flags = ("--set=http.trusted=unix", "--set=http.proxy_protocol=on")
+        self.server = self.serve(redd.APPS / "who.c", f"--unix={path}", *flags)
+        self.assertEqual(who(self.server.url(), "--unix-socket", path, "--haproxy-protocol")[0], "unix")
+        self.assertEqual(who(self.server.url())[0], "127.0.0.1")
+
     def test_request_ids_are_unique_over_workers(self):
         self.server = self.serve(redd.APPS / "who.c", "--parallel=4", "--set", "http.request_id=on")
         seen = set()
