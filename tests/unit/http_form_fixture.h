@@ -183,4 +183,19 @@ static inline void desk_send(desk *d, const char *type, const char *body, size_t
     client_close(&c);
 }
 
+/* --- forms of two --- */
+
+#define DESK_FIELD(name) "Content-Disposition: form-data; name=" name "\r\n\r\n"
+#define DESK_FILE        "Content-Disposition: form-data; name=f; filename=g\r\n\r\n"
+
+static const char two_parts[] =
+    "--XX\r\n" DESK_FIELD("a") "1\r\n--XX\r\n" DESK_FILE "22\r\n--XX--\r\n";
+static const char two_pairs[] = "a=1&b=22";
+
+static inline bool log_ends_with(const desk *d, const char *text)
+{
+    size_t n = strlen(text);
+    return d->log.len >= n && strcmp(d->log.data + d->log.len - n, text) == 0;
+}
+
 #endif

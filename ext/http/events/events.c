@@ -23,7 +23,6 @@ static void on_end(redd__http_watch *w, int status)
     redd_http_events *e = (redd_http_events *)w;
     redd_http_request *req = e->req;
     redd_timer_stop(&e->heartbeat);
-    redd_http_on_drain(req, NULL, NULL);
     if (e->options.on_end)
         e->options.on_end(e, status, e->options.user);
     redd_free(redd_worker_allocator(redd_http_worker(req)), e, sizeof *e);
@@ -194,7 +193,8 @@ static size_t event_size(redd_slice type, redd_slice id, redd_slice data)
     size_t lines = 1;
     for (size_t i = 0; i < data.len; i++)
         lines += data.data[i] == '\r' || data.data[i] == '\n';
-    return sizeof "event: id: " + type.len + id.len + 3 + data.len + lines * sizeof "data: ";
+    size_t names = sizeof "event: \nid: \n\n" - 1 + lines * (sizeof "data: \n" - 1);
+    return names + type.len + id.len + data.len;
 }
 
 int redd_http_events_send(redd_http_events *events, redd_slice type, redd_slice id, redd_slice data)

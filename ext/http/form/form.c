@@ -111,14 +111,10 @@ static void on_piece(redd_http_request *req, int status, redd_slice data, bool l
     redd_http_form *f = user;
     (void)req;
     f->last = last;
-    if (status == 0 && f->paused) /* since it was asked for */
-        status = keep(f, data);
-    else if (status == 0) {
-        work(f, data);
-        return;
-    }
     if (status)
         form_end(f, status);
+    else
+        work(f, data);
 }
 
 static void on_resume(redd_timer *t, void *user)
@@ -201,7 +197,6 @@ int redd_http_form_read(redd_http_request *req, const redd_http_form_options *op
 void redd_http_form_pause(redd_http_form *form)
 {
     form->paused = true;
-    redd_timer_stop(&form->resume);
 }
 
 void redd_http_form_resume(redd_http_form *form)

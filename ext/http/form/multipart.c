@@ -107,18 +107,22 @@ static int go_on_matching(redd_http_form *f, redd_slice *data)
     return n == missing ? delimit(f, redd_slice_of(NULL, 0)) : 0;
 }
 
-/* The next place where the delimiter is, or where it begins and the piece ends. */
+/* Where the delimiter is, or where it begins and the piece ends: behind the piece's last CR, since
+ * it has no other. */
 static size_t find_delimiter(const redd__http_multipart *m, redd_slice data, size_t *n)
 {
-    const char *end = data.data + data.len, *at = data.data;
-    while ((at = memchr(at, '\r', (size_t)(end - at)))) {
-        *n = (size_t)(end - at) < m->delimiter_len ? (size_t)(end - at) : m->delimiter_len;
-        if (memcmp(at, m->delimiter, *n) == 0)
-            return (size_t)(at - data.data);
-        at++;
+    const char *end = data.data + data.len;
+    const char *at = memmem(data.data, data.len, m->delimiter, m->delimiter_len);
+    if (!at) {
+        size_t tail = data.len < m->delimiter_len ? data.len : m->delimiter_len - 1U;
+        at = memrchr(end - tail, '\r', tail);
+        if (at && memcmp(at, m->delimiter, (size_t)(end - at)) != 0)
+            at = NULL;
     }
-    *n = 0;
-    return data.len;
+    if (!at)
+        at = end;
+    *n = (size_t)(end - at) < m->delimiter_len ? (size_t)(end - at) : m->delimiter_len;
+    return (size_t)(at - data.data);
 }
 
 static int step_content(redd_http_form *f, redd_slice *data)

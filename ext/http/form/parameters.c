@@ -22,15 +22,14 @@ redd_slice redd__http_cut_value(redd_slice *rest)
     return redd_slice_trim(value);
 }
 
-/* Bytes between the quotes; SIZE_MAX when the second one is missing. A backslash escapes quotes and
- * backslashes alone: browsers send names as they are, and old ones sent whole paths. */
+/* Bytes between the quotes; SIZE_MAX when the second one is missing. */
 static size_t quoted_length(redd_slice s)
 {
     for (size_t i = 1; i < s.len; i++) {
         if (s.data[i] == '"')
             return i - 1;
-        if (s.data[i] == '\\' && i + 1 < s.len && (s.data[i + 1] == '"' || s.data[i + 1] == '\\'))
-            i++;
+        if (s.data[i] == '\\')
+            i++; /* the next byte is escaped, whatever it is */
     }
     return SIZE_MAX;
 }

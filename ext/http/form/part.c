@@ -7,7 +7,8 @@
 #include <redd/http_router.h>
 
 /* Where an escape begins at s[i], its length and the byte that it stands for: those of browsers
- * (https://html.spec.whatwg.org/#multipart-form-data) and those of quoted strings. */
+ * (https://html.spec.whatwg.org/#multipart-form-data), and of quoted strings those that are needed:
+ * other backslashes are the name's own, since browsers send it as it is. */
 static size_t escape_at(redd_slice s, size_t i, char *byte)
 {
     static const struct {
