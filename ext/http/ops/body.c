@@ -73,28 +73,6 @@ static void full_drop(redd_future *f)
 
 static const redd_future_vt full_vt = {"http.read_full_body", full_poll, full_drop};
 
-REDD__HTTP_OP(read_full_body)
-{
-    redd__http_guest_request *q;
-    (void)state, (void)out;
-    int rc = redd__http_guest_get(w, &argv[0], &q);
-    if (rc)
-        return rc;
-    full_read *r = redd_alloc_zero(q->alloc, sizeof *r);
-    if (!r)
-        return UV_ENOMEM;
-    r->future.vt = &full_vt;
-    r->alloc = q->alloc;
-    rc = redd_http_read_all(q->req, argv[1].as.u32, on_body, r);
-    if (rc)
-        redd_free(q->alloc, r, sizeof *r);
-    else
-        *pending = &r->future;
-    return rc;
-}
-
-/* --- before the first read --- */
-
 /* A size, in either of the kinds that the ops accept for it. */
 static bool count_of(const redd_value *v, uint64_t *out)
 {
@@ -106,6 +84,31 @@ static bool count_of(const redd_value *v, uint64_t *out)
         return false;
     return true;
 }
+
+REDD__HTTP_OP(read_full_body)
+{
+    redd__http_guest_request *q;
+    uint64_t max;
+    (void)state, (void)out;
+    int rc = redd__http_guest_get(w, &argv[0], &q);
+    if (rc == 0 && (!count_of(&argv[1], &max) || max > SIZE_MAX))
+        rc = UV_EINVAL;
+    if (rc)
+        return rc;
+    full_read *r = redd_alloc_zero(q->alloc, sizeof *r);
+    if (!r)
+        return UV_ENOMEM;
+    r->future.vt = &full_vt;
+    r->alloc = q->alloc;
+    rc = redd_http_read_all(q->req, (size_t)max, on_body, r);
+    if (rc)
+        redd_free(q->alloc, r, sizeof *r);
+    else
+        *pending = &r->future;
+    return rc;
+}
+
+/* --- before the first read --- */
 
 REDD__HTTP_OP(set_max_body)
 {
