@@ -36,17 +36,20 @@ static void log_slice(bytes *log, redd_slice s)
     bytes_text(log, "|");
 }
 
+static void log_field(bytes *log, redd_http_field f)
+{
+    log_slice(log, f.name);
+    log_slice(log, f.value);
+}
+
 static void log_head(bytes *log, const redd_http_request *req)
 {
     log_slice(log, redd_http_method(req));
     log_slice(log, redd_http_path(req));
     log_slice(log, redd_http_query(req));
     log_slice(log, redd_http_host(req));
-    for (size_t i = 0; i < redd_http_field_count(req); i++) {
-        redd_http_field f = redd_http_field_at(req, i);
-        log_slice(log, f.name);
-        log_slice(log, f.value);
-    }
+    for (size_t i = 0; i < redd_http_field_count(req); i++)
+        log_field(log, redd_http_field_at(req, i));
 }
 
 /* HEAD is answered with what has no body in any case, so that the reader of replies need not know
@@ -70,6 +73,8 @@ static void on_body(redd_http_request *req, int status, redd_slice data, bool la
         return;
     }
     log_slice(&s->log, redd_slice_of(s->body.data, s->body.len));
+    for (size_t i = 0; i < redd_http_trailer_count(req); i++)
+        log_field(&s->log, redd_http_trailer_at(req, i));
     if (s->act != ANSWER_FIRST)
         respond(req);
 }
