@@ -4,6 +4,7 @@
 #include "ext/http/fields.h"
 
 #define MAX_DIGITS 16 /* of a size, leading zeros included: 64 bits */
+#define NO_DIGIT   16
 
 /* What the next byte belongs to. chunk-ext is
  * *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ). */
@@ -35,7 +36,7 @@ static unsigned hex_value(char ch)
     if (digit <= 9)
         return digit;
     digit = ((unsigned char)ch | 0x20U) - (unsigned)'a';
-    return digit <= 5 ? digit + 10 : MAX_DIGITS;
+    return digit <= 5 ? digit + 10 : NO_DIGIT;
 }
 
 static bool is_blank(char ch)
@@ -109,7 +110,7 @@ static unsigned read_size(redd__http_chunked *d, const char **at, const char *en
 {
     for (; *at < end; ++*at) {
         unsigned digit = hex_value(**at);
-        if (digit >= MAX_DIGITS)
+        if (digit == NO_DIGIT)
             return d->digits > 0 ? behind(*(*at)++, EXT_BLANK) : MALFORMED;
         if (++d->digits > MAX_DIGITS)
             return MALFORMED;

@@ -136,7 +136,7 @@ REDD_API void redd_http_request_unref(redd_http_request *req);
 
 /** `status` 0: `data` is the next piece, valid during the call, and `last` tells whether it ends
  * the body (the last piece may be empty). Else an error: UV_ECONNRESET, REDD_EMALFORMED,
- * REDD_ELIMIT (413 was answered), UV_ETIMEDOUT, UV_ECANCELED. */
+ * REDD_ELIMIT (413 or 431 was answered), UV_ETIMEDOUT, UV_ECANCELED. */
 typedef void (*redd_http_read_fn)(redd_http_request *req, int status, redd_slice data, bool last,
                                   void *user);
 /** Asks for one piece: `fn` runs exactly once, perhaps before the call returns to the caller's
