@@ -4,6 +4,7 @@
     <!-- run -->        the ```sh block behind it ends with exit code 0
     <!-- serve -->      the ```sh block behind it starts a server, which lives until the next one or the
                         page's end and then stops in good order
+    <!-- file NAME -->  the block behind it is written to a file of this name
     <!-- prints -->     the ```text block behind it is what the last run block printed on stdout
 
 The working folder holds copies of examples/ and include/; `redd` is on the PATH. Servers get a free port;
@@ -17,7 +18,7 @@ import unittest
 
 import redd
 
-BLOCK = re.compile(r"^<!-- (run|serve|prints) -->\n+```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^<!-- (run|serve|prints|file \S+) -->\n+```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WRAPPER = f"""#!/bin/sh
 if [ "$1" = serve ]; then exec "{redd.PROGRAM}" "$@" --host 127.0.0.1 --port 0; fi
 exec "{redd.PROGRAM}" "$@"
@@ -77,6 +78,8 @@ class Pages(redd.TemporaryCase):
                         self.start(text)
                     elif mark == "run":
                         self.run_block(text)
+                    elif mark.startswith("file "):
+                        (self.folder / mark.split()[1]).write_text(text)
                     else:
                         self.assertEqual(self.printed, text)
                     count += 1
@@ -84,22 +87,49 @@ class Pages(redd.TemporaryCase):
         self.assertGreater(count, 0, "no page has a marked block")
 
 
+OPTION_ROW = re.compile(r"^\| `([a-z_]+\.[a-z_]+)` \| (\S+) \|", re.MULTILINE)
+OPTION_LINE = re.compile(r"^  ([a-z_]+\.[a-z_]+) +(\S+)", re.MULTILINE)
+
+
+def page(name):
+    return (redd.SOURCE / "docs" / name).read_text()
+
+
 class CommandLinePage(unittest.TestCase):
-    """docs/cli.md says what the program says."""
+    """docs/cli.md and docs/http.md say what the program says."""
 
     def setUp(self):
-        self.page = (redd.SOURCE / "docs" / "cli.md").read_text()
         self.help = redd.run("serve", "--help").stdout
 
     def test_flags(self):
-        documented = re.findall(r"^\| `(--[a-z]+)", self.page, re.MULTILINE)
-        offered = re.findall(r"^  (--[a-z]+)", self.help, re.MULTILINE)
+        documented = re.findall(r"^\| `(--[a-z-]+)", page("cli.md"), re.MULTILINE)
+        offered = re.findall(r"^  (--[a-z-]+)", self.help, re.MULTILINE)
         self.assertEqual(documented, offered)
 
     def test_options(self):
-        documented = re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \| (\S+) \|", self.page, re.MULTILINE)
-        offered = re.findall(r"^  ([a-z_]+\.[a-z_]+) +(\S+)", self.help, re.MULTILINE)
-        self.assertEqual(documented, offered)
+        documented = OPTION_ROW.findall(page("http.md")) + OPTION_ROW.findall(page("cli.md"))
+        self.assertEqual(documented, OPTION_LINE.findall(self.help))
+
+
+class OpsPage(unittest.TestCase):
+    """docs/ops.md lists every op of http, as `redd ops` does."""
+
+    def test_ops(self):
+        listed = re.findall(r"^ +\d+  (op_http\w+) +(\w+) +\((.*)\)$", redd.run("ops").stdout, re.MULTILINE)
+        rows = re.findall(r"^\| `(op_\w+)` \| (\w+) \| ([^|]*) \| [^|]* \| [^|]* \|$", page("ops.md"), re.MULTILINE)
+        self.assertEqual([(name, kind, given.replace(" or ", "|")) for name, kind, given in rows], listed)
+
+
+class MetricsTable(redd.TemporaryCase):
+    """docs/http.md names every metric that a server gives, with its kind."""
+
+    def test_metrics(self):
+        server = self.serve(redd.EXAMPLES / "hello.c", "--metrics", "/metrics")
+        done = subprocess.run(["curl", "--silent", server.url("/metrics")], capture_output=True, text=True, timeout=60)
+        server.stop()
+        given = re.findall(r"^# TYPE (\S+) (\S+)$", done.stdout, re.MULTILINE)
+        documented = re.findall(r"^\| `([a-z_]+)` \| (counter|gauge|histogram|info) \|", page("http.md"), re.MULTILINE)
+        self.assertEqual(sorted(documented), sorted(given))
 
 
 if __name__ == "__main__":
