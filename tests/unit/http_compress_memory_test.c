@@ -297,7 +297,7 @@ static void test_each_allocation_fails(void **state)
     (void)state;
     while (play_failing(n, false) > 0)
         n++;
-    assert_true(n > 40);
+    assert_true(n > 25);
 }
 
 static void test_memory_runs_out(void **state)

@@ -103,8 +103,8 @@ static inline void redd__http_room_take(redd__http_room *room, size_t n)
 
 static inline void redd__http_slice_skip(redd_slice *s, size_t n)
 {
-    s->data += n;
-    s->len -= n;
+    if (n > 0)
+        *s = redd_slice_of(s->data + n, s->len - n); /* an empty one may have no address */
 }
 
 #endif
