@@ -44,7 +44,7 @@ typedef struct head {
     const redd_http_field *fields;
     size_t n;
     const redd__http_field_facts *facts;
-    const redd__http_plan *plan; /* NULL: it cannot be compressed */
+    redd__http_plan plan;
     framing frame;
     uint64_t length; /* with FRAME_LENGTH */
 } head;
@@ -52,7 +52,8 @@ typedef struct head {
 /* At most. */
 static size_t head_size(const head *h)
 {
-    return REDD__HTTP_HEAD_MAX + h->facts->size + (h->plan ? REDD__HTTP_PLAN_SIZE(h->n) : 0);
+    return REDD__HTTP_HEAD_MAX + h->facts->size +
+           (h->plan.negotiated ? REDD__HTTP_PLAN_SIZE(h->n) : 0);
 }
 
 static char *put_head(char *p, redd_http_request *req, const head *h)
@@ -63,8 +64,8 @@ static char *put_head(char *p, redd_http_request *req, const head *h)
     p = put_connection(p, req, h->facts->upgrade);
     if (redd__http_tells_id(req->conn) && !h->facts->id)
         p = redd__http_id_put_line(p, req);
-    p = h->plan ? redd__http_plan_write(p, h->plan, h->fields, h->n)
-                : redd__http_fields_write(p, h->fields, h->n);
+    p = h->plan.negotiated ? redd__http_plan_write(p, &h->plan, h->fields, h->n)
+                           : redd__http_fields_write(p, h->fields, h->n);
     if (h->frame == FRAME_LENGTH) {
         p = REDD__PUT(p, "Content-Length: ");
         p = redd__put_number(p, h->length);
@@ -164,10 +165,8 @@ static int write_whole(redd_http_request *req, head *h, redd_slice body)
 
 static int respond_compressed(redd_http_request *req, head *h, redd_slice body)
 {
-    redd__http_plan plan =
-        redd__http_plan_response(req, h->status, h->fields, h->n, (int64_t)body.len);
-    redd__http_coded coded = redd__http_code_whole(req, &plan, body);
-    h->plan = &plan;
+    h->plan = redd__http_plan_response(req, h->status, h->fields, h->n, (int64_t)body.len);
+    redd__http_coded coded = redd__http_code_whole(req, &h->plan, body);
     int rc = write_whole(req, h, coded.data.len ? coded.data : body);
     redd__http_coded_release(req, &coded);
     return rc;
@@ -238,17 +237,14 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
     redd_output_cork(o);
     decide(req, status, &facts);
     head h = {.status = status, .fields = fields, .n = n, .facts = &facts};
-    redd__http_plan plan;
-    if (redd__http_may_compress(req)) {
-        plan = redd__http_code_begin(req, status, fields, n, length);
-        h.plan = &plan;
-    }
+    if (redd__http_may_compress(req))
+        h.plan = redd__http_code_begin(req, status, fields, n, length);
     char *start = redd_output_reserve(o, head_size(&h));
     if (!start) {
         redd__http_code_release(req);
         return redd__http_output_failed(req);
     }
-    int64_t sent_length = h.plan && plan.coding != REDD__HTTP_IDENTITY ? -1 : length;
+    int64_t sent_length = h.plan.coding != REDD__HTTP_IDENTITY ? -1 : length;
     h.frame = framing_of_stream(req, status, sent_length);
     h.length = length_to_tell(status, (uint64_t)length);
     char *p = put_head(start, req, &h);

@@ -178,6 +178,11 @@ static void test_garbage(void **state)
     scene_end(&s);
 }
 
+static void flip(bytes *b, size_t bit)
+{
+    b->data[bit / 8] = (char)((unsigned char)b->data[bit / 8] ^ 1U << bit % 8);
+}
+
 /* A flipped bit gives another body, or an error; gzip and zlib have sums that tell. */
 static void test_flipped_bits(void **state)
 {
@@ -190,12 +195,12 @@ static void test_flipped_bits(void **state)
     encode_to(&coded, REDD__HTTP_GZIP, body.data, body.len);
     for (size_t bit = 80; bit < coded.len * 8; bit++) {
         bytes b = {0};
-        coded.data[bit / 8] ^= (char)(1 << bit % 8);
+        flip(&coded, bit);
         request_with(&b, "gzip", &coded, 0);
         send_in(&s, &b, b.len, b.len);
         assert_refused(&s, "400", REDD_EMALFORMED);
         refused++;
-        coded.data[bit / 8] ^= (char)(1 << bit % 8);
+        flip(&coded, bit);
         bytes_free(&b);
     }
     assert_true(refused > 500);
