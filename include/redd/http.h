@@ -13,8 +13,8 @@ typedef struct redd_http_server redd_http_server;
 /**
  * One request and its response. Valid until its end (redd_http_on_end), and beyond it for as long
  * as a reference is held, at most until its worker ends; after its end every function but the
- * getters, ref and unref returns REDD_ECLOSED. Slices that getters return are valid as long as the
- * request.
+ * getters, ref and unref returns REDD_ECLOSED. Slices that getters return inside the handler are
+ * valid until it returns; those that they return later, as long as the request.
  */
 typedef struct redd_http_request redd_http_request;
 

@@ -103,7 +103,7 @@ static void test_paths(void **state)
         bool ok = redd__file_path_parse(redd_slice_str(r->path), redd_slice_str(r->prefix),
                                         r->what == HIDDEN, &p);
         if (ok != (r->file != NULL) ||
-            (ok && (strcmp(p.text, r->file) || p.folder != (r->what == FOLDER))))
+            (ok && (strcmp(p.text, r->file) != 0 || p.folder != (r->what == FOLDER))))
             fail_msg("%s below %s: %s", r->path, r->prefix, ok ? p.text : "refused");
         assert_true(!ok || strlen(p.text) == p.len);
     }
@@ -213,7 +213,7 @@ static void test_ranges(void **state)
                            (unsigned long long)ranges[k].first, (unsigned long long)ranges[k].last);
             bytes_text(&text, one);
         }
-        if (strcmp(text.data, r->ranges))
+        if (strcmp(text.data, r->ranges) != 0)
             fail_msg("%s of %llu: %s", r->value, (unsigned long long)r->size, text.data);
         bytes_free(&text);
     }

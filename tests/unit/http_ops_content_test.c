@@ -1,151 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** What guests do beyond whole responses: streams, trailers, files, routes, events, forms; and
+/** What guests do beyond whole responses: streams, trailers, files, routes, events; and
  * closing ids at any time. */
 #include "tests/unit/http_must.h"
 
-#include "tests/unit/http_reply.h"
-
-#include <redd/op.h>
+#include "tests/unit/http_ops_host.h"
 
 #include <stdio.h>
 #include <unistd.h>
-
-#define GET "GET /users/7?x HTTP/1.1\r\nHost: h\r\n\r\n"
-
-enum { MAX_DONE = 32 };
-
-typedef struct host {
-    bed b;
-    client c;
-    redd_rid request; /* the last one that came */
-    unsigned requests;
-    struct {
-        redd_op_call_id call;
-        redd_value value;
-    } done[MAX_DONE];
-    size_t n_done;
-} host;
-
-static void on_request(redd_http_request *req, void *user)
-{
-    host *h = user;
-    h->requests++;
-    assert_int_equal(redd_http_request_to_resource(req, &h->request), 0);
-}
-
-static void on_completion(redd_worker *w, const redd_op_call_id *calls, redd_value *values,
-                          size_t n, void *user)
-{
-    host *h = user;
-    (void)w;
-    for (size_t i = 0; i < n; i++) {
-        assert_true(h->n_done < MAX_DONE);
-        h->done[h->n_done].call = calls[i];
-        h->done[h->n_done++].value = values[i];
-    }
-}
-
-static void host_begin_sized(host *h, size_t capacity)
-{
-    memset(h, 0, sizeof *h);
-    bed_begin(&h->b, on_request, h);
-    redd_op_on_completion(h->b.w, on_completion, h);
-    client_open_sized(&h->b, &h->c, capacity);
-}
-
-static void host_begin(host *h)
-{
-    host_begin_sized(h, CLIENT_CAPACITY);
-}
-
-static void host_end(host *h)
-{
-    client_close(&h->c);
-    bed_settle(&h->b);
-    for (size_t i = 0; i < h->n_done; i++)
-        redd_value_drop(&h->done[i].value);
-    bed_end(&h->b);
-}
-
-static redd_value text(const host *h, const char *s)
-{
-    redd_bytes *b;
-    assert_int_equal(redd_bytes_copy(redd_worker_allocator(h->b.w), redd_slice_str(s), &b), 0);
-    return redd_value_string(b);
-}
-
-static redd_value id(redd_rid rid)
-{
-    return redd_value_resource(rid);
-}
-
-/* Takes the arguments; REDD_OP_PARKED or what the call returned. */
-static int call(host *h, const char *name, redd_value *args, size_t n, redd_value *out,
-                redd_op_call_id *parked)
-{
-    redd_op_id op = redd_op_find(h->b.rt, name);
-    assert_int_not_equal(op, 0);
-    *out = redd_value_undefined();
-    int rc = redd_op_call(h->b.w, op, args, n, out, parked);
-    for (size_t i = 0; i < n; i++)
-        redd_value_drop(&args[i]);
-    return rc;
-}
-
-static bool take_done(host *h, redd_op_call_id parked, redd_value *out)
-{
-    for (size_t i = 0; i < h->n_done; i++) {
-        if (h->done[i].call != parked)
-            continue;
-        *out = h->done[i].value;
-        h->done[i] = h->done[--h->n_done];
-        return true;
-    }
-    return false;
-}
-
-/* The result, now or after the client has taken what is there; an error as a value. */
-static redd_value get(host *h, const char *name, redd_value *args, size_t n)
-{
-    redd_value out;
-    redd_op_call_id parked;
-    int rc = call(h, name, args, n, &out, &parked);
-    if (rc == REDD_OP_PARKED) {
-        client_settle(&h->c);
-        assert_true(take_done(h, parked, &out));
-        return out;
-    }
-    return rc ? redd_value_error(rc) : out;
-}
-
-#define OP(h, name, ...)                          \
-    get((h), (name), (redd_value[]){__VA_ARGS__}, \
-        sizeof((redd_value[]){__VA_ARGS__}) / sizeof(redd_value))
-
-static void expect_ok(redd_value v)
-{
-    if (v.kind == REDD_ERROR)
-        fail_msg("%s", redd_error_text(v.as.i32));
-    redd_value_drop(&v);
-}
-
-static void expect_error(redd_value v, int code)
-{
-    assert_int_equal(v.kind, REDD_ERROR);
-    assert_int_equal(v.as.i32, code);
-}
-
-static void expect_bytes(redd_value v, const char *s)
-{
-    if (v.kind != REDD_BYTES || !redd_slice_equal(redd_bytes_slice(v.as.bytes), redd_slice_str(s)))
-        fail_msg("kind %u instead of %s", v.kind, s);
-    redd_value_drop(&v);
-}
-
-static bool got(const host *h, const char *part)
-{
-    return slice_find(redd_slice_of(h->c.got.data, h->c.got.len), part) != SIZE_MAX;
-}
 
 /* --- streams --- */
 
@@ -365,100 +226,6 @@ static void test_events_without_a_client(void **state)
     host_end(&h);
 }
 
-/* --- forms --- */
-
-#define FORM                                                                    \
-    "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nfirst\r\n"        \
-    "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x.txt\"\r\n" \
-    "Content-Type: text/plain\r\n\r\nfile data\r\n"                             \
-    "--b\r\nContent-Disposition: form-data; name=\"e\"\r\n\r\n\r\n--b--\r\n"
-
-static void post_form(host *h, const char *body)
-{
-    char head[200];
-    (void)snprintf(head, sizeof head,
-                   "POST /users/7 HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; "
-                   "boundary=b\r\nContent-Length: %zu\r\n\r\n",
-                   strlen(body));
-    client_text(&h->c, head);
-    client_put(&h->c, body, strlen(body));
-    bed_settle(&h->b);
-}
-
-static void test_form(void **state)
-{
-    (void)state;
-    host h;
-    host_begin(&h);
-    post_form(&h, FORM);
-    redd_value form = OP(&h, "op_http_read_form", id(h.request));
-    assert_int_equal(form.kind, REDD_RESOURCE);
-    expect_bytes(OP(&h, "op_http_next_form_part", form), "a");
-    assert_int_equal(OP(&h, "op_http_get_form_part_filename", form).kind, REDD_NULL);
-    expect_bytes(OP(&h, "op_http_read_form_part", form), "first");
-    assert_int_equal(OP(&h, "op_http_read_form_part", form).kind, REDD_NULL);
-    expect_bytes(OP(&h, "op_http_next_form_part", form), "f");
-    expect_bytes(OP(&h, "op_http_get_form_part_filename", form), "x.txt");
-    expect_bytes(OP(&h, "op_http_get_form_part_type", form), "text/plain");
-    expect_bytes(OP(&h, "op_http_next_form_part", form), "e"); /* its data was not asked for */
-    assert_int_equal(OP(&h, "op_http_read_form_part", form).kind, REDD_NULL);
-    assert_int_equal(OP(&h, "op_http_next_form_part", form).kind, REDD_NULL);
-    assert_int_equal(OP(&h, "op_http_next_form_part", form).kind, REDD_NULL);
-    expect_ok(OP(&h, "op_http_set_response_body_text", id(h.request), redd_value_u32(200),
-                 text(&h, "ok")));
-    expect_ok(OP(&h, "op_close", form));
-    expect_ok(OP(&h, "op_close", id(h.request)));
-    client_settle(&h.c);
-    assert_true(got(&h, "HTTP/1.1 200"));
-    host_end(&h);
-}
-
-static void test_bad_form(void **state)
-{
-    (void)state;
-    host h;
-    host_begin(&h);
-    post_form(&h, "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\ncut off");
-    redd_value form = OP(&h, "op_http_read_form", id(h.request));
-    expect_bytes(OP(&h, "op_http_next_form_part", form), "a");
-    expect_error(OP(&h, "op_http_next_form_part", form), REDD_EMALFORMED);
-    expect_ok(OP(&h, "op_close", form));
-    expect_ok(OP(&h, "op_close", id(h.request)));
-    host_end(&h);
-}
-
-/* Closed at each stage, with and without somebody who waits. */
-static void test_form_closed(void **state)
-{
-    (void)state;
-    for (int stage = 0; stage < 5; stage++) {
-        host h;
-        redd_value out;
-        redd_op_call_id later;
-        host_begin(&h);
-        post_form(&h, FORM);
-        redd_value form = OP(&h, "op_http_read_form", id(h.request));
-        if (stage > 0)
-            expect_bytes(OP(&h, "op_http_next_form_part", form), "a");
-        if (stage > 1)
-            expect_bytes(OP(&h, "op_http_read_form_part", form), "first");
-        if (stage > 2)
-            expect_bytes(OP(&h, "op_http_next_form_part", form), "f");
-        if (stage > 3)
-            assert_int_equal(
-                call(&h, "op_http_read_form_part", (redd_value[]){form}, 1, &out, &later),
-                REDD_OP_PARKED);
-        expect_ok(OP(&h, "op_close", form));
-        client_settle(&h.c);
-        if (stage > 3)
-            assert_true(take_done(&h, later, &out));
-        if (stage > 3)
-            redd_value_drop(&out);
-        expect_ok(OP(&h, "op_close", id(h.request)));
-        host_end(&h);
-    }
-}
-
 /* --- the rest --- */
 
 static void test_headers_in_one_piece(void **state)
@@ -515,9 +282,6 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_events_without_a_client),
-        cmocka_unit_test(test_form),
-        cmocka_unit_test(test_bad_form),
-        cmocka_unit_test(test_form_closed),
         cmocka_unit_test(test_headers_in_one_piece),
         cmocka_unit_test(test_limits_and_abort),
     };

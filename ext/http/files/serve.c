@@ -135,39 +135,36 @@ static void respond_unsatisfiable(redd_http_request *req, uint64_t size)
 }
 
 static redd__ranges_outcome ranges_of(const redd_http_request *req, const redd__validators *v,
-                                      uint64_t size, int64_t now,
-                                      redd__range ranges[REDD__RANGES_MAX], size_t *n)
+                                      int64_t now, redd__parts *parts)
 {
     static const redd_slice get = REDD_SLICE("GET");
     redd_slice value = redd_http_field_get(req, "range", 0);
-    *n = 0;
     if (!value.data || redd_http_field_get(req, "range", 1).data ||
         !redd_slice_equal(redd_http_method(req), get) || !redd__if_range_holds(req, v, now))
         return REDD__RANGES_NONE;
-    return redd__ranges_parse(value, size, ranges, n);
+    return redd__ranges_parse(value, parts->size, parts->ranges, &parts->n);
 }
 
 /* Takes the file's descriptor. */
 static void send_file(redd_http_request *req, const found *file, fields *f,
                       const redd__validators *v, int64_t now)
 {
-    redd__range ranges[REDD__RANGES_MAX];
-    size_t n;
-    uint64_t size = (uint64_t)file->st.st_size;
+    redd__parts parts = {.size = (uint64_t)file->st.st_size};
     unsigned status = 200;
-    switch (ranges_of(req, v, size, now, ranges, &n)) {
+    switch (ranges_of(req, v, now, &parts)) {
     case REDD__RANGES_UNSATISFIABLE:
         (void)close(file->fd);
-        respond_unsatisfiable(req, size);
+        respond_unsatisfiable(req, parts.size);
         return;
     case REDD__RANGES_SOME:
         status = 206;
         break;
     default:
-        ranges[0] = (redd__range){0, size - 1}; /* of an empty file it wraps to a length of 0 */
-        n = 1;
+        /* Of an empty file it wraps to a length of 0. */
+        parts.ranges[0] = (redd__range){0, parts.size - 1};
+        parts.n = 1;
     }
-    if (redd__transfer_begin(req, file->fd, status, f->list, f->n, ranges, n, size)) {
+    if (redd__transfer_begin(req, file->fd, status, f->list, f->n, &parts)) {
         (void)close(file->fd);
         refuse(req, 500);
     }

@@ -23,9 +23,8 @@ typedef struct transfer {
     const redd_allocator *alloc;
     redd_http_request *req;
     int fd;
-    size_t part, n;
-    uint64_t size;
-    redd__range ranges[REDD__RANGES_MAX];
+    size_t part; /* the next to be sent */
+    redd__parts parts;
     size_t type_len; /* of several parts, which repeat it */
     char type[REDD__MIME_MAX];
     char boundary[BOUNDARY];
@@ -63,7 +62,7 @@ static redd_slice part_head(const transfer *t, size_t part, char buf[PART_HEAD])
     p = REDD__PUT(p, "\r\nContent-Type: ");
     p = redd__put(p, t->type, t->type_len);
     p = REDD__PUT(p, "\r\nContent-Range: ");
-    p = put_content_range(p, &t->ranges[part], t->size);
+    p = put_content_range(p, &t->parts.ranges[part], t->parts.size);
     p = REDD__PUT(p, "\r\n\r\n");
     return redd_slice_of(buf, (size_t)(p - buf));
 }
@@ -85,8 +84,8 @@ static uint64_t length_of_parts(const transfer *t)
 {
     char buf[PART_HEAD];
     uint64_t length = end_of_parts(t, buf).len;
-    for (size_t i = 0; i < t->n; i++)
-        length += part_head(t, i, buf).len + length_of(&t->ranges[i]);
+    for (size_t i = 0; i < t->parts.n; i++)
+        length += part_head(t, i, buf).len + length_of(&t->parts.ranges[i]);
     return length;
 }
 
@@ -106,15 +105,15 @@ static void go_on(transfer *t)
 {
     redd_http_request *req = t->req;
     char buf[PART_HEAD];
-    while (t->part < t->n) {
-        const redd__range *r = &t->ranges[t->part];
-        if (t->n > 1 && redd_http_write(req, part_head(t, t->part, buf)) < 0)
+    while (t->part < t->parts.n) {
+        const redd__range *r = &t->parts.ranges[t->part];
+        if (t->parts.n > 1 && redd_http_write(req, part_head(t, t->part, buf)) < 0)
             return;
         t->part++;
         if (redd_http_write_file(req, t->fd, r->first, length_of(r)))
             return; /* on_drain goes on, or the end was told */
     }
-    if (t->n > 1 && redd_http_write(req, end_of_parts(t, buf)) < 0)
+    if (t->parts.n > 1 && redd_http_write(req, end_of_parts(t, buf)) < 0)
         return;
     (void)redd_http_finish(req);
 }
@@ -147,8 +146,8 @@ static int respond_at_once(redd_http_request *req, int fd, unsigned status,
 static int start(transfer *t, unsigned status, redd_http_field *fields, size_t n)
 {
     char type[sizeof "multipart/byteranges; boundary=" + BOUNDARY];
-    uint64_t length = t->n == 1 ? length_of(&t->ranges[0]) : 0;
-    if (t->n > 1) {
+    uint64_t length = t->parts.n == 1 ? length_of(&t->parts.ranges[0]) : 0;
+    if (t->parts.n > 1) {
         redd_slice one = fields[0].value;
         t->type_len = one.len;
         memcpy(t->type, one.data, one.len);
@@ -164,20 +163,19 @@ static int start(transfer *t, unsigned status, redd_http_field *fields, size_t n
 }
 
 int redd__transfer_begin(redd_http_request *req, int fd, unsigned status, redd_http_field *fields,
-                         size_t n_fields, const redd__range *ranges, size_t n_ranges, uint64_t size)
+                         size_t n_fields, const redd__parts *parts)
 {
     char content_range[80];
-    if (status == 206 && n_ranges == 1) {
+    if (status == 206 && parts->n == 1) {
         static const redd_slice name = REDD_SLICE("Content-Range");
-        char *p = put_content_range(content_range, ranges, size);
+        char *p = put_content_range(content_range, &parts->ranges[0], parts->size);
         fields[n_fields++] =
             (redd_http_field){name, redd_slice_of(content_range, (size_t)(p - content_range))};
     }
-    if (n_ranges == 1) {
-        int rc = respond_at_once(req, fd, status, fields, n_fields, ranges);
-        if (rc != UV_EAGAIN)
-            return rc;
-    }
+    int rc = parts->n > 1 ? UV_EAGAIN
+                          : respond_at_once(req, fd, status, fields, n_fields, &parts->ranges[0]);
+    if (rc != UV_EAGAIN)
+        return rc;
     const redd_allocator *a = redd_worker_allocator(redd_http_worker(req));
     transfer *t = redd_alloc_zero(a, sizeof *t);
     if (!t)
@@ -185,10 +183,8 @@ int redd__transfer_begin(redd_http_request *req, int fd, unsigned status, redd_h
     t->alloc = a;
     t->req = req;
     t->fd = fd;
-    t->n = n_ranges;
-    t->size = size;
-    memcpy(t->ranges, ranges, n_ranges * sizeof *ranges);
-    int rc = start(t, status, fields, n_fields);
+    t->parts = *parts;
+    rc = start(t, status, fields, n_fields);
     if (rc) {
         redd_free(a, t, sizeof *t);
         return rc;
