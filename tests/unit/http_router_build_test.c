@@ -122,6 +122,20 @@ static void test_methods(void **state)
     redd_http_router_free(r);
 }
 
+static void test_order_of_methods(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"PUT", "GETX", "GE", "A", "GETA", "Z", "PUTT", "get"};
+    redd_http_router *r = router_new();
+    char allow[REDD__HTTP_MAX_ALLOW];
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        assert_int_equal(add(r, methods[i], "/"), 0);
+    redd_slice all = redd__http_methods_write(&r->methods, UINT64_MAX, allow);
+    assert_true(redd_slice_equal(
+        all, redd_slice_str("A, GE, GET, GETA, GETX, HEAD, OPTIONS, PUT, PUTT, Z, get")));
+    redd_http_router_free(r);
+}
+
 static void test_other_arguments(void **state)
 {
     (void)state;
@@ -381,15 +395,11 @@ static void test_long_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_other_arguments),
-        cmocka_unit_test(test_each_allocation_fails),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_many_siblings),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_no_blow_up),
+        cmocka_unit_test(test_patterns),        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_methods),         cmocka_unit_test(test_order_of_methods),
+        cmocka_unit_test(test_other_arguments), cmocka_unit_test(test_each_allocation_fails),
+        cmocka_unit_test(test_random),          cmocka_unit_test(test_many_siblings),
+        cmocka_unit_test(test_depth),           cmocka_unit_test(test_no_blow_up),
         cmocka_unit_test(test_long_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

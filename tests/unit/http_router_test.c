@@ -282,6 +282,47 @@ static void test_middleware(void **state)
     house_end(&h);
 }
 
+/* "*" is no path, and so under no prefix but the one of all. */
+static void test_middleware_of_the_server(void **state)
+{
+    (void)state;
+    house h;
+    house_begin(&h);
+    use(&h, "/", leave_trace, "0");
+    use(&h, "/a", leave_trace, "1");
+    use(&h, "/%2a", leave_trace, "2");
+    house_open(&h);
+    expect(&h, "OPTIONS", "*", "204 (OPTIONS)");
+    assert_string_equal(trace.data, "0");
+    bytes_free(&trace);
+    house_end(&h);
+}
+
+/* A router may be a route of another: both see the whole path. */
+static void test_router_in_a_router(void **state)
+{
+    (void)state;
+    static const row rows[] = {
+        {"GET", "/api/users/7", "200 /api/users/:id id=7 rest="},
+        {"PUT", "/api/users/7", "405 (GET, HEAD, OPTIONS)"},
+        {"GET", "/api/none", NOT_FOUND},
+        {"GET", "/other", "200 /other"},
+    };
+    house h, inner;
+    house_begin(&h);
+    assert_int_equal(
+        redd_http_router_new(redd_counting_allocator_hook(h.b.counting), &inner.router), 0);
+    route_to(&inner, "GET", "/api/users/:id", "id,rest");
+    route_to(&h, "GET", "/other", "");
+    assert_int_equal(
+        redd_http_route(h.router, "*", "/api/*rest", NULL, redd_http_router_handler, inner.router),
+        0);
+    house_open(&h);
+    EXPECT_ROWS(&h, rows);
+    redd_http_router_free(inner.router);
+    house_end(&h);
+}
+
 /* Whatever would have answered is kept from it, and what comes behind as well. */
 static void test_middleware_answers(void **state)
 {
@@ -423,6 +464,8 @@ int main(void)
         cmocka_unit_test(test_no_routes),
         cmocka_unit_test(test_not_found),
         cmocka_unit_test(test_middleware),
+        cmocka_unit_test(test_middleware_of_the_server),
+        cmocka_unit_test(test_router_in_a_router),
         cmocka_unit_test(test_middleware_answers),
         cmocka_unit_test(test_middleware_answers_later),
         cmocka_unit_test(test_parameters_stay),

@@ -212,8 +212,7 @@ int redd_http_events_send(redd_http_events *events, redd_slice type, redd_slice 
         redd_free(a, piece, size);
     if (rc < 0 && rc != REDD_ELIMIT)
         return rc; /* it may have ended with that */
-    if (rc != REDD_ELIMIT)
-        events->sent_at = redd_timers_now(events->heartbeat.timers);
+    events->sent_at = redd_timers_now(events->heartbeat.timers);
     events->drain_owed |= rc != 0;
     return rc;
 }

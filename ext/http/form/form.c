@@ -102,7 +102,7 @@ static void work(redd_http_form *f, redd_slice data)
         drop_kept(f);
         rc = redd_http_read(f->req, on_piece, f);
     }
-    if (rc || (f->complete && !f->paused))
+    if (rc || f->complete)
         form_end(f, rc);
 }
 
