@@ -25,14 +25,14 @@ static void test_encoders_are_used_again(void **state)
             scene s;
             scene_begin(&s);
             s.streamed = streamed;
-            exchange(&s, made_codings[i]);
+            for (int n = 0; n < 20; n++) /* by then brotli's blocks suit what it asks for */
+                exchange(&s, made_codings[i]);
             redd_allocator_stats first = bed_memory(&s.b), last;
             for (int n = 0; n < 10; n++)
                 exchange(&s, made_codings[i]);
             last = bed_memory(&s.b);
             assert_int_equal(last.bytes, first.bytes);
-            if (made_codings[i] != REDD__HTTP_BR) /* it has no reset */
-                assert_int_equal(last.allocations, first.allocations);
+            assert_int_equal(last.allocations, first.allocations);
             assert_int_equal(encoders_of(&s)->n_kept[made_codings[i]], 1);
             scene_end(&s);
         }

@@ -20,15 +20,22 @@
 #define WINDOW_BITS 16
 /* It takes a table of 4 MiB for what it believes to be large. */
 #define SIZE_HINT (64U << 10)
+/* Memory of an encoder that rests. */
+#define KEEP_MAX (2U << 20)
 
 /* --- encoder --- */
 
 /* libbrotli's encoder ends the process when it gets no memory, unless it was built otherwise. So it
- * is left by a jump in that case: what it holds is ours, and is freed without it. */
+ * is left by a jump in that case: what it holds is ours, and is freed without it.
+ *
+ * It knows no reset either. Each response has an instance of its own, and most of what that asks
+ * for is what the one before has left: to get and touch it anew costs more than coding 10 KiB. */
 typedef struct encoder {
     redd__http_encoder base;
-    BrotliEncoderState *instance; /* NULL after such a jump */
+    BrotliEncoderState *instance; /* NULL after a jump */
     redd__list blocks;            /* all its memory */
+    redd__list spare;             /* blocks that it has given back */
+    size_t spare_size;            /* of them together */
     jmp_buf no_memory;
     bool jumps; /* while it works */
 } encoder;
@@ -38,29 +45,72 @@ typedef struct block {
     size_t size; /* of it all */
 } block;
 
-static void *encoder_alloc(void *opaque, size_t size)
+static block *block_of(redd__list *link)
+{
+    return link ? REDD__LIST_ITEM(link, block, link) : NULL;
+}
+
+/* A spare block that is not much larger than `size`, or NULL. */
+static block *take_spare(encoder *e, size_t size)
+{
+    for (redd__list *l = e->spare.next; l != &e->spare; l = l->next) {
+        block *b = block_of(l);
+        if (b->size >= size && b->size / 2 <= size) {
+            redd__list_remove(l);
+            e->spare_size -= b->size;
+            return b;
+        }
+    }
+    return NULL;
+}
+
+static block *new_block(encoder *e, size_t size)
+{
+    block *b = redd_alloc(e->base.alloc, size);
+    if (b)
+        b->size = size;
+    return b;
+}
+
+static void *encoder_alloc(void *opaque, size_t n)
 {
     encoder *e = opaque;
-    block *b = size <= SIZE_MAX - sizeof *b ? redd_alloc(e->base.alloc, sizeof *b + size) : NULL;
+    size_t size = sizeof(block) + n;
+    block *b = take_spare(e, size);
+    if (!b && size > n)
+        b = new_block(e, size);
     if (!b && e->jumps)
         longjmp(e->no_memory, 1);
     if (!b)
         return NULL;
-    b->size = sizeof *b + size;
     redd__list_append(&e->blocks, &b->link);
     return b + 1;
 }
 
-static void free_block(encoder *e, block *b)
+static void make_spare(encoder *e, block *b)
 {
     redd__list_remove(&b->link);
-    redd_free(e->base.alloc, b, b->size);
+    redd__list_append(&e->spare, &b->link);
+    e->spare_size += b->size;
 }
 
 static void encoder_free(void *opaque, void *memory)
 {
     if (memory)
-        free_block(opaque, (block *)memory - 1);
+        make_spare(opaque, (block *)memory - 1);
+}
+
+/* The instance has ended; of its memory no more than `keep` bytes stay, those it asked for last. */
+static void end_instance(encoder *e, size_t keep)
+{
+    block *b;
+    while ((b = block_of(redd__list_first(&e->blocks))))
+        make_spare(e, b);
+    while (e->spare_size > keep && (b = block_of(redd__list_pop(&e->spare)))) {
+        e->spare_size -= b->size;
+        redd_free(e->base.alloc, b, b->size);
+    }
+    e->instance = NULL;
 }
 
 static redd__http_encoder *encoder_create(const redd_allocator *a)
@@ -71,17 +121,13 @@ static redd__http_encoder *encoder_create(const redd_allocator *a)
     e->base.vt = &redd__http_br_encoder;
     e->base.alloc = a;
     redd__list_init(&e->blocks);
+    redd__list_init(&e->spare);
     return &e->base;
 }
 
-/* It knows no reset: each response has an instance of its own. */
 static void encoder_rest(redd__http_encoder *base)
 {
-    encoder *e = (encoder *)base;
-    redd__list *link;
-    while ((link = redd__list_first(&e->blocks)))
-        free_block(e, REDD__LIST_ITEM(link, block, link));
-    e->instance = NULL;
+    end_instance((encoder *)base, KEEP_MAX);
 }
 
 static int encoder_begin(redd__http_encoder *base, unsigned level)
@@ -133,7 +179,7 @@ static int encoder_encode(redd__http_encoder *base, redd_slice *in, redd__http_r
     if (!e->instance)
         return UV_ENOMEM;
     if (setjmp(e->no_memory)) {
-        encoder_rest(base);
+        end_instance(e, 0);
         return UV_ENOMEM;
     }
     e->jumps = true;
@@ -144,7 +190,7 @@ static int encoder_encode(redd__http_encoder *base, redd_slice *in, redd__http_r
 
 static void encoder_destroy(redd__http_encoder *base)
 {
-    encoder_rest(base);
+    end_instance((encoder *)base, 0);
     redd_free(base->alloc, base, sizeof(encoder));
 }
 

@@ -5,7 +5,7 @@
 
 #include "ext/http/coding/codec.h"
 
-/** Of each coding, free. With all of them a worker keeps 4 MiB at most. */
+/** Of each coding, free: gzip holds 0.3 MiB each, zstd 0.7, br 2. */
 #define REDD__HTTP_ENCODERS_KEPT 4
 /** In use by streamed responses; more are sent as they are. */
 #define REDD__HTTP_ENCODERS_MAX 256
