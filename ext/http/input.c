@@ -95,7 +95,7 @@ static void on_eof(redd__http_connection *c)
     redd_http_request *req = c->request;
     if (req && req->answer == REDD__HTTP_ANSWERED && !req->read_fn) {
         /* Nobody misses the rest of the body; the response is owed all the same. */
-        req->body_ended = req->close_after = true;
+        req->body_ended = true;
         redd__http_advance(c);
         return;
     }

@@ -256,6 +256,50 @@ static void test_announced_is_not_allocated(void **state)
     setting_end(&s);
 }
 
+typedef struct frugal {
+    bed b;
+    uint64_t before; /* allocations, when the request came */
+    unsigned reads;
+} frugal;
+
+static void nothing_allocated(redd_http_request *req, int status, redd_slice data, bool last,
+                              void *user)
+{
+    frugal *f = user;
+    assert_int_equal(status, 0);
+    assert_true(last);
+    assert_int_equal(data.len, 30000);
+    assert_int_equal(bed_memory(&f->b).allocations, f->before);
+    f->reads++;
+    assert_int_equal(redd_http_respond_text(req, 200, "ok"), 0);
+}
+
+static void read_frugally(redd_http_request *req, void *user)
+{
+    frugal *f = user;
+    f->before = bed_memory(&f->b).allocations;
+    assert_int_equal(redd_http_read_all(req, 0, nothing_allocated, f), 0);
+}
+
+/** What came at once is given from where it is. */
+static void test_whole_at_once_is_not_copied(void **state)
+{
+    (void)state;
+    frugal f = {.reads = 0};
+    client c;
+    bytes request = {0};
+    bytes_text(&request, POST("Content-Length: 30000\r\n"));
+    bytes_fill(&request, 'b', 30000);
+    bed_begin(&f.b, read_frugally, &f);
+    client_open(&f.b, &c);
+    client_send(&c, request.data, request.len);
+    assert_int_equal(f.reads, 1);
+    assert_true(replies_are(&c, "200"));
+    bytes_free(&request);
+    client_close(&c);
+    bed_end(&f.b);
+}
+
 /* --- limits --- */
 
 static void expect_too_large(setting *s, const char *statuses)
@@ -298,26 +342,6 @@ static void test_server_limit(void **state)
     client_open(&s.b, &s.c);
     client_text(&s.c, CHUNKED "0\r\n\r\n" POST("Content-Length: 0\r\n"));
     assert_true(replies_are(&s.c, "200,200"));
-    setting_end(&s);
-}
-
-/** Who takes a body piece by piece never gets more than the server's limit. */
-static void test_server_limit_in_pieces(void **state)
-{
-    (void)state;
-    setting s;
-    setting_begin(&s, (reader){.by_pieces = true});
-    s.b.options.max_body = 8;
-    bed_serve_anew(&s.b, read_body, &s.r);
-    client_close(&s.c);
-    client_open(&s.b, &s.c);
-    client_text(&s.c, CHUNKED "5\r\nhello\r\n3\r\nyou\r\n");
-    assert_int_equal(s.r.pieces, 2);
-    client_text(&s.c, "1\r\n!\r\n");
-    assert_int_equal(s.r.pieces, 3);
-    assert_int_equal(s.r.status, REDD_ELIMIT);
-    assert_true(bytes_are(&s.r.body, "helloyou", 8));
-    assert_true(replies_are(&s.c, "413"));
     setting_end(&s);
 }
 
@@ -443,9 +467,9 @@ int main(void)
         cmocka_unit_test(test_nothing_after_the_last),
         cmocka_unit_test(test_on_demand),
         cmocka_unit_test(test_whole_in_many_segments),
+        cmocka_unit_test(test_whole_at_once_is_not_copied),
         cmocka_unit_test(test_announced_is_not_allocated),
         cmocka_unit_test(test_server_limit),
-        cmocka_unit_test(test_server_limit_in_pieces),
         cmocka_unit_test(test_limit_of_a_read),
         cmocka_unit_test(test_limit_of_a_read_at_the_head),
         cmocka_unit_test(test_bad_body),

@@ -127,6 +127,25 @@ static void test_trailers(void **state)
     setting_end(&s);
 }
 
+/** Who takes a body piece by piece gets what the limit allows, and the end of it. */
+static void test_body_in_pieces(void **state)
+{
+    (void)state;
+    setting s;
+    setting_begin(&s);
+    s.b.options.max_body = 8;
+    serve(&s);
+    client_text(&s.c, "POST /pieces HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+                      "5\r\nhello\r\n3\r\nyou\r\n");
+    assert_true(bytes_are(&s.app.pieces, "helloyou", 8));
+    assert_int_equal(s.c.got.len, 0);
+    client_text(&s.c, "1\r\n!\r\n");
+    assert_true(bytes_are(&s.app.pieces, "helloyou", 8));
+    assert_true(replies_are(&s.c, "413"));
+    assert_true(s.c.eof);
+    setting_end(&s);
+}
+
 /* A handler that sets a limit of its own, by its path: "/5". */
 static void limit_and_read(redd_http_request *req, void *user)
 {
@@ -217,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_target),
         cmocka_unit_test(test_body),
+        cmocka_unit_test(test_body_in_pieces),
         cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_trailers),
         cmocka_unit_test(test_a_limit_of_the_request),

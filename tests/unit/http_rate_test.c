@@ -147,6 +147,22 @@ static void test_drips_at_the_deadline(void **state)
     setting_end(&s);
 }
 
+/** And when something comes at every turn from then on. */
+static void test_drips_on_and_on(void **state)
+{
+    (void)state;
+    setting s;
+    setting_begin(&s, (reader){.on_demand = false}, HEAD("Content-Length: 5000\r\n"));
+    redd_clock_advance(s.b.clock, 5000);
+    for (int i = 0; i < 20; i++) {
+        (void)client_put(&s.c, "x", 1);
+        bed_turns(&s.b, 1);
+    }
+    (void)client_take(&s.c, SIZE_MAX);
+    expect_408(&s);
+    setting_end(&s);
+}
+
 /** Enough of it is. */
 static void test_saved_at_the_deadline(void **state)
 {
@@ -310,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_nothing_comes),
         cmocka_unit_test(test_drips),
         cmocka_unit_test(test_drips_at_the_deadline),
+        cmocka_unit_test(test_drips_on_and_on),
         cmocka_unit_test(test_saved_at_the_deadline),
         cmocka_unit_test(test_at_the_rate),
         cmocka_unit_test(test_below_the_rate),
