@@ -150,10 +150,11 @@ REDD_API int redd_http_read_all(redd_http_request *req, size_t max, redd_http_re
 /** Another limit than the server's for this body, larger or smaller, before its first read.
  *  REDD_ESTATE later, REDD_ECLOSED. */
 REDD_API int redd_http_set_max_body(redd_http_request *req, uint64_t max);
-/** Reads give the body decoded by its Content-Encoding (gzip, deflate, br or zstd; at most two), up
- *  to `max` decoded bytes (0: the limit of the body): 413 beyond, 400 for what cannot be decoded.
- *  Before the first read. UV_ENOTSUP: another coding, answer it with 415; REDD_ESTATE,
- * REDD_ECLOSED, UV_ENOMEM. */
+/** Reads give the body decoded by its Content-Encoding (gzip, deflate, br or zstd; at most two), in
+ *  pieces of up to 32 KiB and up to `max` decoded bytes (0: the limit of the body, which still holds
+ *  for what comes): 413 beyond, 400 for what cannot be decoded, is cut, or has bytes behind its
+ *  end. A body of no bytes is an empty one. Before the first read. UV_ENOTSUP: another coding,
+ *  answer it with 415; REDD_ESTATE, REDD_ECLOSED, UV_ENOMEM. */
 REDD_API int redd_http_decode(redd_http_request *req, uint64_t max);
 /** A future of the next piece, with which it ends: bytes, or null behind the last one; an error as
  *  redd_http_read_fn. Dropping it gives the piece up. Errors as redd_http_read, UV_ENOMEM. */
@@ -176,11 +177,13 @@ typedef enum redd_http_compression {
     REDD_HTTP_COMPRESS_ON,          /* whatever the option and the type */
     REDD_HTTP_COMPRESS_OFF
 } redd_http_compression;
-/** Whether the response may be compressed by what the client accepts (gzip, br, zstd). Compressed
- *  ones get Vary and Content-Encoding, and their ETag becomes a weak one. Never done: to 204, 206
- *  and 304, with Content-Encoding, Content-Range or Cache-Control: no-transform, below
- *  http.compress_min. Call it before the response; each piece of a streamed one can be decoded as
- *  soon as it has come. */
+/** Whether the response may be compressed, by what the client accepts (Accept-Encoding, RFC 9110
+ *  12.5.3): zstd, br or gzip, in this order among equals. A compressed one gets Content-Encoding, a
+ *  weak ETag and no Accept-Ranges; it, and each that could have been compressed, gets Vary. Never
+ *  done: to 204, 205 and 206, with Content-Encoding, Content-Range, Cache-Control: no-transform or
+ *  a digest, below http.compress_min, or when it would not become smaller. A 304 has the Vary and
+ *  the ETag of its 200. DEFAULT leaves event streams alone. Call it before the response; each piece
+ *  of a streamed one can be decoded as soon as it has come. */
 REDD_API void redd_http_compress(redd_http_request *req, redd_http_compression mode);
 
 /** Answers with a whole response; everything is copied or sent before it returns. Date,
