@@ -151,9 +151,9 @@ REDD_API int redd_http_read_all(redd_http_request *req, size_t max, redd_http_re
  *  REDD_ESTATE later, REDD_ECLOSED. */
 REDD_API int redd_http_set_max_body(redd_http_request *req, uint64_t max);
 /** Reads give the body decoded by its Content-Encoding (gzip, deflate, br or zstd; at most two), in
- *  pieces of up to 32 KiB and up to `max` decoded bytes (0: the limit of the body, which still holds
- *  for what comes): 413 beyond, 400 for what cannot be decoded, is cut, or has bytes behind its
- *  end. A body of no bytes is an empty one. Before the first read. UV_ENOTSUP: another coding,
+ *  pieces of up to 32 KiB and up to `max` decoded bytes (0: the limit of the body, which still
+ * holds for what comes): 413 beyond, 400 for what cannot be decoded, is cut, or has bytes behind
+ * its end. A body of no bytes is an empty one. Before the first read. UV_ENOTSUP: another coding,
  *  answer it with 415; REDD_ESTATE, REDD_ECLOSED, UV_ENOMEM. */
 REDD_API int redd_http_decode(redd_http_request *req, uint64_t max);
 /** A future of the next piece, with which it ends: bytes, or null behind the last one; an error as
