@@ -5,9 +5,6 @@
 
 #include <uv.h>
 
-/* Up to so many children are compared one by one: their lengths alone tell most apart. */
-#define FEW 4
-
 /* --- literals --- */
 
 /* FNV-1a of the decoded bytes. Who sends paths cannot choose what stands in the tree, so nothing is
@@ -34,30 +31,13 @@ static bool child_is(const redd__http_child *c, redd_slice segment, bool escaped
     return p == end && i == c->text_len;
 }
 
-/* The first child whose hash is not smaller. */
-static uint32_t place_of(const redd__http_node *n, uint32_t hash)
-{
-    uint32_t first = 0, count = n->n_children;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool above = n->children[first + half].hash < hash;
-        first += above ? half + 1 : 0;
-        count = above ? count - half - 1 : half;
-    }
-    return first;
-}
-
 static redd__http_node *find_child(const redd__http_node *n, redd_slice segment, bool escaped)
 {
-    if (n->n_children <= FEW) {
-        for (uint32_t i = 0; i < n->n_children; i++)
-            if (child_is(&n->children[i], segment, escaped))
-                return n->children[i].node;
+    if (n->n_children == 0)
         return NULL;
-    }
-    uint32_t hash = hash_of(segment, escaped);
-    for (uint32_t i = place_of(n, hash); i < n->n_children && n->children[i].hash == hash; i++)
-        if (child_is(&n->children[i], segment, escaped))
+    uint32_t hash = hash_of(segment, escaped), mask = n->room - 1;
+    for (uint32_t i = hash & mask; n->children[i].node; i = (i + 1) & mask)
+        if (n->children[i].hash == hash && child_is(&n->children[i], segment, escaped))
             return n->children[i].node;
     return NULL;
 }
@@ -76,15 +56,31 @@ static redd__http_node *node_new(redd__http_tree *t, redd_slice segment)
     return n;
 }
 
-static int grow(const redd__http_tree *t, redd__http_node *n)
+static void put_child(redd__http_node *n, redd__http_child child)
 {
-    uint32_t room = n->room ? n->room * 2 : 1;
-    void *children = t->alloc->resize(t->alloc, n->children, n->room * sizeof *n->children,
-                                      room * sizeof *n->children);
+    uint32_t mask = n->room - 1, i = child.hash & mask;
+    while (n->children[i].node)
+        i = (i + 1) & mask;
+    n->children[i] = child;
+}
+
+/* Half of the places stay empty, so that no search is long and each one ends. */
+static int make_room(const redd__http_tree *t, redd__http_node *n)
+{
+    redd__http_child *old = n->children;
+    uint32_t old_room = n->room;
+    if (n->n_children < old_room / 2)
+        return 0;
+    uint32_t room = old_room > 0 ? old_room * 2 : 2;
+    redd__http_child *children = redd_alloc_zero(t->alloc, room * sizeof *children);
     if (!children)
         return UV_ENOMEM;
     n->children = children;
     n->room = room;
+    for (uint32_t i = 0; i < old_room; i++)
+        if (old[i].node)
+            put_child(n, old[i]);
+    redd_free(t->alloc, old, old_room * sizeof *old);
     return 0;
 }
 
@@ -93,14 +89,13 @@ static redd__http_node *take_child(redd__http_tree *t, redd__http_node *n, redd_
     redd__http_node *child = find_child(n, segment, true);
     if (child)
         return child;
-    if ((n->n_children == n->room && grow(t, n)) || !(child = node_new(t, segment)))
+    if (make_room(t, n) || !(child = node_new(t, segment)))
         return NULL;
     const char *p = segment.data, *end = p + segment.len;
-    uint32_t hash = hash_of(segment, true), at = place_of(n, hash), len = 0;
+    uint32_t len = 0;
     while (p < end)
         child->text[len++] = redd__http_next_byte(&p);
-    memmove(n->children + at + 1, n->children + at, (n->n_children - at) * sizeof *n->children);
-    n->children[at] = (redd__http_child){hash, len, child};
+    put_child(n, (redd__http_child){hash_of(segment, true), len, child});
     n->n_children++;
     return child;
 }

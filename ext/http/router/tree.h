@@ -43,7 +43,7 @@ struct redd__http_node {
     redd__http_leaf end;    /* of patterns that end here */
     redd__http_leaf rest;   /* of those with a rest behind this */
     redd__http_node *parameter;
-    redd__http_child *children; /* by hash; of literal segments */
+    redd__http_child *children; /* a hash table of literal segments; room is a power of two */
     uint32_t n_children, room;
     size_t size;
     char text[]; /* the literal that it is for, decoded */
