@@ -75,7 +75,7 @@ static void give(redd_http_request *req, redd_slice data, bool last)
     /* The function may end the request and with it the memory that it reads from. */
     (void)redd_http_request_ref(req);
     fn(req, 0, data, last, req->read_user);
-    if (last)
+    if (last && req->body.data)
         redd_buffer_release(&req->body);
     redd_http_request_unref(req);
 }

@@ -100,7 +100,8 @@ void redd__http_request_end(redd_http_request *req, int status)
     }
     if (end_fn)
         end_fn(req, status, req->end_user);
-    redd_buffer_release(&req->body);
+    if (req->body.data)
+        redd_buffer_release(&req->body);
     if (req->encoder || req->decoding)
         redd__http_coding_end(req);
     redd_http_request_unref(req);
