@@ -16,7 +16,7 @@ static void end(redd__call *c, redd_value value)
     redd__list_append(&ops->ended, &c->link);
     ops->n_ended++;
     if (ops->metrics)
-        redd__op_count_end(&ops->metrics[c->op - 1], value.kind == REDD_ERROR, c->began);
+        redd__op_count_end(ops, c->op, value.kind == REDD_ERROR, c->began);
 }
 
 static redd_poll call_poll(redd_future *f, redd_waker *waker, redd_value *out)
@@ -116,7 +116,7 @@ int redd_op_cancel(redd_worker *w, redd_op_call_id id)
         return 0;
     }
     if (ops->metrics)
-        redd__op_count_end(&ops->metrics[c->op - 1], true, c->began);
+        redd__op_count_end(ops, c->op, true, c->began);
     redd_join *join = c->join;
     c->join = NULL;
     redd__call_forget(c);

@@ -51,7 +51,13 @@ void redd__call_table_fini(redd__call_table *t, const redd_allocator *a);
 int redd__batch_resize(redd__batch *b, const redd_allocator *a, size_t cap);
 void redd__batch_fini(redd__batch *b, const redd_allocator *a);
 
-/** Counts the end of a call in the op's metrics, which must be on. */
-void redd__op_count_end(redd_op_metrics *m, bool failed, uint64_t began);
+/** Of an op's metrics, which must be on. */
+static inline redd_metric_cell *redd__op_cell(const redd__ops *ops, redd_op_id id,
+                                              redd__op_metric metric)
+{
+    return &ops->metrics[(size_t)metric * ops->n + id - 1];
+}
+/** Counts the end of a call there. */
+void redd__op_count_end(redd__ops *ops, redd_op_id id, bool failed, uint64_t began);
 
 #endif

@@ -10,27 +10,25 @@
 
 enum { CALLS_KEPT = 1024, FIRST_BATCH = 32 };
 
-static int allocate(redd__ops *ops, bool metrics)
+static int allocate(redd__ops *ops)
 {
-    size_t n = ops->n;
-    ops->slots = redd_alloc_zero(ops->alloc, n * sizeof(*ops->slots));
-    if (metrics)
-        ops->metrics = redd_alloc_zero(ops->alloc, n * sizeof(*ops->metrics));
-    if (!ops->slots || (metrics && !ops->metrics))
+    ops->slots = redd_alloc_zero(ops->alloc, ops->n * sizeof(*ops->slots));
+    if (!ops->slots)
         return UV_ENOMEM;
     return redd__batch_resize(&ops->batch, ops->alloc, FIRST_BATCH);
 }
 
 int redd__ops_init(redd__ops *ops, const redd_allocator *a, const redd__registry *registry,
-                   redd_executor *executor, bool metrics)
+                   redd_executor *executor, redd_metric_cell *metrics)
 {
     memset(ops, 0, sizeof(*ops));
     ops->n = registry->count;
+    ops->metrics = metrics;
     ops->executor = executor;
     ops->alloc = a;
     redd__list_init(&ops->ended);
     redd_pool_init(&ops->calls, a, sizeof(redd__call), CALLS_KEPT);
-    if (allocate(ops, metrics) < 0) {
+    if (allocate(ops) < 0) {
         redd__ops_fini(ops);
         return UV_ENOMEM;
     }
@@ -49,9 +47,7 @@ void redd__ops_fini(redd__ops *ops)
     redd__call_table_fini(&ops->parked, ops->alloc);
     redd_pool_fini(&ops->calls);
     redd__batch_fini(&ops->batch, ops->alloc);
-    size_t n = ops->n;
-    redd_free(ops->alloc, ops->slots, n * sizeof(*ops->slots));
-    redd_free(ops->alloc, ops->metrics, n * sizeof(*ops->metrics));
+    redd_free(ops->alloc, ops->slots, ops->n * sizeof(*ops->slots));
 }
 
 void redd__ops_bind(redd__ops *ops, const redd__registry *registry, const redd_extension *extension,
@@ -131,24 +127,22 @@ static int dispatch(redd_worker *w, redd_op_id id, const redd_value *argv, uint6
 static int dispatch_counted(redd_worker *w, redd_op_id id, const redd_value *argv, redd_value *out,
                             redd_op_call_id *call)
 {
-    redd_op_metrics *m = &redd__op_host_of(w)->ops.metrics[id - 1];
+    redd__ops *ops = &redd__op_host_of(w)->ops;
     uint64_t began = uv_hrtime();
-    m->dispatched++;
-    m->in_flight++;
+    redd_metric_add(redd__op_cell(ops, id, REDD__OP_DISPATCHED), 1);
+    redd_metric_add(redd__op_cell(ops, id, REDD__OP_IN_FLIGHT), 1);
     int rc = dispatch(w, id, argv, began, out, call);
     if (rc != REDD_OP_PARKED)
-        redd__op_count_end(m, rc < 0, began);
+        redd__op_count_end(ops, id, rc < 0, began);
     return rc;
 }
 
-void redd__op_count_end(redd_op_metrics *m, bool failed, uint64_t began)
+void redd__op_count_end(redd__ops *ops, redd_op_id id, bool failed, uint64_t began)
 {
-    m->in_flight--;
-    m->nanoseconds += uv_hrtime() - began;
-    if (failed)
-        m->failed++;
-    else
-        m->completed++;
+    int64_t elapsed = (int64_t)(uv_hrtime() - began);
+    redd_metric_add(redd__op_cell(ops, id, REDD__OP_IN_FLIGHT), -1);
+    redd_metric_add(redd__op_cell(ops, id, REDD__OP_NANOSECONDS), elapsed);
+    redd_metric_add(redd__op_cell(ops, id, failed ? REDD__OP_FAILED : REDD__OP_COMPLETED), 1);
 }
 
 int redd_op_call(redd_worker *w, redd_op_id id, const redd_value *argv, size_t argc,
@@ -172,9 +166,14 @@ int redd_op_metrics_get(const redd_worker *w, redd_op_id id, redd_op_metrics *ou
     const redd__ops *ops = &redd__op_host_of(w)->ops;
     if (id == 0 || id > ops->n)
         return REDD_EOP;
+    memset(out, 0, sizeof(*out));
     if (ops->metrics)
-        *out = ops->metrics[id - 1];
-    else
-        memset(out, 0, sizeof(*out));
+        *out = (redd_op_metrics){
+            .dispatched = redd_metric_value(redd__op_cell(ops, id, REDD__OP_DISPATCHED)),
+            .completed = redd_metric_value(redd__op_cell(ops, id, REDD__OP_COMPLETED)),
+            .failed = redd_metric_value(redd__op_cell(ops, id, REDD__OP_FAILED)),
+            .in_flight = redd_metric_value(redd__op_cell(ops, id, REDD__OP_IN_FLIGHT)),
+            .nanoseconds = redd_metric_value(redd__op_cell(ops, id, REDD__OP_NANOSECONDS)),
+        };
     return 0;
 }

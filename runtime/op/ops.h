@@ -7,10 +7,22 @@
 #include "runtime/base/list.h"
 #include "runtime/op/registry.h"
 
+#include <redd/metrics.h>
+
 /** Most calls that may be parked on one worker. */
 #define REDD__OPS_MAX_PARKED (1U << 20)
 
 typedef struct redd__call redd__call;
+
+/** What is counted of each op. */
+typedef enum redd__op_metric {
+    REDD__OP_DISPATCHED = 0,
+    REDD__OP_COMPLETED,
+    REDD__OP_FAILED,
+    REDD__OP_IN_FLIGHT,
+    REDD__OP_NANOSECONDS,
+    REDD__OP_N_METRICS
+} redd__op_metric;
 
 typedef struct redd__op_slot {
     const redd_op *op; /* NULL while its extension is not there: before worker_init has succeeded,
@@ -34,9 +46,9 @@ typedef struct redd__batch {
 } redd__batch;
 
 typedef struct redd__ops {
-    size_t n;                 /* ops */
-    redd__op_slot *slots;     /* [n], by id - 1 */
-    redd_op_metrics *metrics; /* [n], NULL: off */
+    size_t n;                  /* ops */
+    redd__op_slot *slots;      /* [n], by id - 1 */
+    redd_metric_cell *metrics; /* of each op, those of its fellows behind it; NULL: off */
     redd_executor *executor;
     const redd_allocator *alloc;
 
@@ -52,9 +64,10 @@ typedef struct redd__ops {
     void *user;
 } redd__ops;
 
-/** `registry` has at least one op. UV_ENOMEM. */
+/** `registry` has at least one op. `metrics`: REDD__OP_N_METRICS times as many cells as ops, in the
+ *  order of redd__op_metric; NULL: calls are not counted. UV_ENOMEM. */
 int redd__ops_init(redd__ops *ops, const redd_allocator *a, const redd__registry *registry,
-                   redd_executor *executor, bool metrics);
+                   redd_executor *executor, redd_metric_cell *metrics);
 /** Drops what was not delivered. Every call's future must have been dropped by the executor. */
 void redd__ops_fini(redd__ops *ops);
 /** Puts the ops of `extension` to use and tells them their state: `state` of this worker; `shared`

@@ -14,13 +14,13 @@ typedef struct redd__executor_handles {
     uv_idle_t idle;
 } executor_handles;
 
-static size_t executor_live(const redd_executor *base)
+size_t redd__executor_live(const redd_executor *base)
 {
-    return ((const redd__executor *)base)->live;
+    return redd__executor_n_live((const redd__executor *)base);
 }
 
 static const redd_executor_vt executor_vt = {"default", redd__task_spawn, redd__task_start,
-                                             redd__job_spawn, executor_live};
+                                             redd__job_spawn, redd__executor_live};
 
 /* --- turns --- */
 
@@ -70,7 +70,7 @@ static void conclude(redd__executor *ex)
     if (ex->closed)
         return;
     set_idling(ex, ex->queue_first != NULL);
-    if (ex->live > 0 || !ex->referenced)
+    if (redd__executor_n_live(ex) > 0 || !ex->referenced)
         return;
     ex->referenced = false;
     uv_unref((uv_handle_t *)&ex->handles->prepare);

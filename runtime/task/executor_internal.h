@@ -6,6 +6,8 @@
 #include "runtime/base/list.h"
 #include "runtime/task/executor.h"
 
+#include <stdatomic.h>
+
 typedef struct redd__executor redd__executor;
 typedef struct redd__task redd__task;
 
@@ -80,7 +82,7 @@ struct redd__task {
 struct redd__executor {
     redd_executor base;
     redd__task *queue_first, *queue_last;
-    size_t live; /* tasks in `tasks` and jobs in `jobs` */
+    atomic_size_t live; /* tasks in `tasks` and jobs in `jobs`; others may look */
     unsigned budget_left;
     bool past_prepare; /* the loop may go to sleep without asking for tasks again */
     bool referenced;   /* keeps the loop alive: from the first live task until a turn saw none */
@@ -98,6 +100,10 @@ struct redd__executor {
     void *closed_user;
 };
 
+static inline size_t redd__executor_n_live(const redd__executor *ex)
+{
+    return atomic_load_explicit(&ex->live, memory_order_relaxed);
+}
 /** Runs up to `budget_left` queued tasks. */
 void redd__tasks_run(redd__executor *ex);
 /** Ends a task that is not being polled with UV_ECANCELED, or marks one that is, so that its poll's
@@ -134,17 +140,25 @@ void redd__executor_hold_loop(redd__executor *ex);
 /** Frees a closed executor when nothing points at it any more. */
 void redd__executor_settle(redd__executor *ex);
 
+/** Only this thread writes: that others look needs no locked instruction. */
+static inline size_t redd__executor_change_live(redd__executor *ex, size_t change)
+{
+    size_t live = redd__executor_n_live(ex) + change;
+    atomic_store_explicit(&ex->live, live, memory_order_relaxed);
+    return live;
+}
+
 static inline void redd__executor_add_live(redd__executor *ex)
 {
-    ex->live++;
+    (void)redd__executor_change_live(ex, 1);
     if (!ex->referenced)
         redd__executor_hold_loop(ex);
 }
 
 static inline void redd__executor_remove_live(redd__executor *ex)
 {
-    ex->live--;
-    if (ex->live == 0 && ex->past_prepare && ex->referenced)
+    size_t left = redd__executor_change_live(ex, (size_t)-1);
+    if (left == 0 && ex->past_prepare && ex->referenced)
         redd__executor_attend(ex);
 }
 

@@ -226,7 +226,7 @@ int redd__task_start(redd_executor *base, redd_future *f, redd_value *out, redd_
     redd__task *t = new_task(ex, f, false);
     if (!t)
         return UV_ENOMEM;
-    ex->live++; /* the loop is held only when the task parks */
+    (void)redd__executor_change_live(ex, 1); /* the loop is held only when the task parks */
     if (poll_task(t, out)) {
         t->outcome.flags |= REDD__ENDED;
         leave(t);

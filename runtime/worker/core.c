@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/worker/core.h"
 
-#include <redd/worker.h>
+#include "runtime/worker/metrics.h"
 
 static int op_close(redd_worker *w, void *state, const redd_value *argv, redd_value *out,
                     redd_future **pending)
@@ -57,4 +57,6 @@ const redd_extension redd__core_extension = {
     .version = REDD_VERSION,
     .ops = ops,
     .n_ops = sizeof(ops) / sizeof(ops[0]),
+    .metrics = redd__own_metrics,
+    .n_metrics = REDD__OWN_N_METRICS,
 };

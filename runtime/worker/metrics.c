@@ -9,97 +9,18 @@
 
 #define CACHE_LINE 64
 
-static bool is_name(const char *s)
-{
-    if (!s || !*s || (*s >= '0' && *s <= '9'))
-        return false;
-    for (; *s; s++)
-        if (!((*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9') || *s == '_'))
-            return false;
-    return true;
-}
-
-/* Fit to be written as it is, quoted or not. */
-static bool is_text(const char *s)
-{
-    if (!s)
-        return false;
-    for (; *s; s++)
-        if (*s < ' ' || *s > '~' || *s == '"' || *s == '\\')
-            return false;
-    return true;
-}
-
-static bool ends_with_unit(const redd_metric *m)
-{
-    size_t n = strlen(m->name), unit = m->unit ? strlen(m->unit) : 0;
-    return unit == 0 || (n > unit + 1 && m->name[n - unit - 1] == '_' &&
-                         strcmp(m->name + n - unit, m->unit) == 0);
-}
-
-static bool label_valid(const redd_metric *m)
-{
-    if (!m->label)
-        return m->n_values == 0;
-    bool ok = is_name(m->label) && m->n_values > 0;
-    for (size_t i = 0; ok && i < m->n_values; i++)
-        ok = is_text(m->values[i]);
-    return ok;
-}
-
-static bool bounds_valid(const redd_metric *m)
-{
-    if (m->kind != REDD_METRIC_HISTOGRAM)
-        return m->n_bounds == 0;
-    for (size_t i = 1; i < m->n_bounds; i++)
-        if (m->bounds[i] <= m->bounds[i - 1])
-            return false;
-    return m->n_bounds > 0;
-}
-
-static bool metric_valid(const redd_metric *m)
-{
-    return is_name(m->name) && is_text(m->help) && m->kind <= REDD_METRIC_HISTOGRAM &&
-           ends_with_unit(m) && label_valid(m) && bounds_valid(m);
-}
-
-static bool has_metric(const redd_extension *x, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(x->metrics[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static const redd_extension *owner_of(const redd__extensions *e, const redd_extension *x, size_t i)
-{
-    const char *name = x->metrics[i].name;
-    if (has_metric(x, i, name))
-        return x;
-    for (size_t k = 0; k < e->n; k++)
-        if (has_metric(e->items[k], e->items[k]->n_metrics, name))
-            return e->items[k];
-    return NULL;
-}
-
-int redd__metrics_check(const redd__extensions *e, const redd_extension *x, redd__message *m)
-{
-    for (size_t i = 0; i < x->n_metrics; i++) {
-        const redd_metric *metric = &x->metrics[i];
-        if (!metric_valid(metric))
-            return redd__message_fail(m, UV_EINVAL,
-                                      "metric \"%s\" of extension \"%s\" has a malformed name, "
-                                      "help, unit, label or list of bounds",
-                                      metric->name ? metric->name : "", x->name);
-        const redd_extension *owner = owner_of(e, x, i);
-        if (owner)
-            return redd__message_fail(
-                m, REDD_EDUPLICATE,
-                "metric \"%s\" of extension \"%s\" is there already, in extension \"%s\"",
-                metric->name, x->name, owner->name);
-    }
-    return 0;
-}
+const redd_metric redd__op_metrics[REDD__OP_N_METRICS] = {
+    [REDD__OP_DISPATCHED] = {.name = "redd_op_dispatched", .help = "Calls of ops."},
+    [REDD__OP_COMPLETED] = {.name = "redd_op_completed", .help = "Calls that have ended well."},
+    [REDD__OP_FAILED] = {.name = "redd_op_failed", .help = "Calls that have ended with an error."},
+    [REDD__OP_IN_FLIGHT] = {.name = "redd_op_in_flight",
+                            .help = "Calls that have not ended.",
+                            .kind = REDD_METRIC_GAUGE},
+    [REDD__OP_NANOSECONDS] = {.name = "redd_op_seconds",
+                              .help = "Time from calls to their ends.",
+                              .unit = "seconds",
+                              .scale = 1000000000},
+};
 
 static size_t cells_of(const redd_metric *m)
 {
@@ -107,60 +28,82 @@ static size_t cells_of(const redd_metric *m)
     return series * (m->kind == REDD_METRIC_HISTOGRAM ? m->n_bounds + 2 : 1);
 }
 
-static size_t count(const redd__extensions *e)
+/** The room for it is there. */
+static void add_slot(redd__metrics *s, const redd_metric *m)
 {
-    size_t n = 0;
+    size_t first = s->n ? s->slots[s->n - 1].first + s->slots[s->n - 1].n : 0;
+    s->slots[s->n++] = (redd__metric_slot){m, first, cells_of(m)};
+}
+
+static int make_op_names(redd__metrics *s, const redd__registry *ops)
+{
+    s->op_names = redd_alloc(s->alloc, ops->count * sizeof(*s->op_names));
+    if (!s->op_names)
+        return UV_ENOMEM;
+    s->n_ops = ops->count;
+    for (size_t i = 0; i < s->n_ops; i++)
+        s->op_names[i] = ops->entries[i].op->name;
+    for (size_t i = 0; i < REDD__OP_N_METRICS; i++) {
+        s->of_ops[i] = redd__op_metrics[i];
+        s->of_ops[i].label = "op";
+        s->of_ops[i].values = s->op_names;
+        s->of_ops[i].n_values = s->n_ops;
+    }
+    return 0;
+}
+
+static size_t max_slots(const redd__extensions *e)
+{
+    size_t n = REDD__OP_N_METRICS;
     for (size_t i = 0; i < e->n; i++)
         n += e->items[i]->n_metrics;
     return n;
 }
 
-static int make_slots(redd__metrics *s, const redd__extensions *e, size_t *cells)
+static int make_slots(redd__metrics *s, const redd__extensions *e)
 {
-    *cells = 0;
-    s->n = count(e);
-    if (s->n == 0)
-        return 0;
-    s->slots = redd_alloc(s->alloc, s->n * sizeof(*s->slots));
+    s->slots = redd_alloc(s->alloc, max_slots(e) * sizeof(*s->slots));
     if (!s->slots)
         return UV_ENOMEM;
-    redd__metric_slot *slot = s->slots;
+    s->max_slots = max_slots(e);
     for (size_t i = 0; i < e->n; i++)
-        for (size_t k = 0; k < e->items[i]->n_metrics; k++) {
-            const redd_metric *metric = &e->items[i]->metrics[k];
-            *slot = (redd__metric_slot){metric, *cells, cells_of(metric)};
-            *cells += slot++->n;
-        }
+        for (size_t k = 0; k < e->items[i]->n_metrics; k++)
+            add_slot(s, &e->items[i]->metrics[k]);
+    for (size_t i = 0; s->op_names && i < REDD__OP_N_METRICS; i++)
+        add_slot(s, &s->of_ops[i]);
+    return 0;
+}
+
+static int make_cells(redd__metrics *s)
+{
+    size_t n = s->slots[s->n - 1].first + s->slots[s->n - 1].n;
+    size_t per_line = CACHE_LINE / sizeof(redd_metric_cell);
+    s->stride = (n + per_line - 1) / per_line * per_line;
+    s->memory_size = s->n_workers * s->stride * sizeof(redd_metric_cell) + CACHE_LINE;
+    s->memory = redd_alloc_zero(s->alloc, s->memory_size);
+    if (!s->memory)
+        return UV_ENOMEM;
+    size_t past = (uintptr_t)s->memory % CACHE_LINE;
+    s->cells = (redd_metric_cell *)(void *)((char *)s->memory + (CACHE_LINE - past));
     return 0;
 }
 
 int redd__metrics_build(redd__metrics *s, const redd_allocator *a, const redd__extensions *e,
-                        unsigned n)
+                        const redd__registry *ops, unsigned n)
 {
-    size_t cells;
     s->alloc = a;
     s->n_workers = n;
-    int rc = make_slots(s, e, &cells);
-    if (rc || cells == 0)
-        return rc;
-    size_t per_line = CACHE_LINE / sizeof(redd_metric_cell);
-    s->stride = (cells + per_line - 1) / per_line * per_line;
-    s->memory_size = n * s->stride * sizeof(redd_metric_cell) + CACHE_LINE;
-    s->memory = redd_alloc_zero(a, s->memory_size);
-    if (!s->memory)
-        return UV_ENOMEM;
-    uintptr_t start = (uintptr_t)s->memory;
-    s->cells = (redd_metric_cell *)((start + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-    return 0;
+    int rc = ops ? make_op_names(s, ops) : 0;
+    if (rc == 0)
+        rc = make_slots(s, e);
+    return rc == 0 ? make_cells(s) : rc;
 }
 
 void redd__metrics_fini(redd__metrics *s)
 {
-    redd_free(s->alloc, s->slots, s->n * sizeof(*s->slots));
+    redd_free(s->alloc, s->slots, s->max_slots * sizeof(*s->slots));
+    redd_free(s->alloc, s->op_names, s->n_ops * sizeof(*s->op_names));
     redd_free(s->alloc, s->memory, s->memory_size);
-    s->slots = NULL;
-    s->memory = NULL;
-    s->n = 0;
 }
 
 const redd__metric_slot *redd__metrics_find(const redd__metrics *s, const char *name)
@@ -171,25 +114,31 @@ const redd__metric_slot *redd__metrics_find(const redd__metrics *s, const char *
     return NULL;
 }
 
-uint64_t redd__metrics_sum(const redd__metrics *s, size_t cell)
+uint64_t redd__metrics_sum(const redd__metrics *s, const redd__metric_slot *slot, size_t i)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < s->n_workers; i++)
-        sum += redd_metric_value(&s->cells[i * s->stride + cell]);
+    for (unsigned w = 0; w < s->n_workers; w++)
+        sum += redd_metric_value(&redd__metrics_cells(s, slot, w)[i]);
     return sum;
+}
+
+redd_metric_cell *redd__metrics_of_ops(const redd__metrics *s, unsigned worker)
+{
+    return s->op_names ? redd__metrics_cells(s, &s->slots[s->n - REDD__OP_N_METRICS], worker)
+                       : NULL;
 }
 
 redd_metric_cell *redd_worker_metric(redd_worker *w, const char *name)
 {
-    const redd__metrics *s = &w->rt->metrics;
-    const redd__metric_slot *slot = redd__metrics_find(s, name);
+    const redd__metric_slot *slot = redd__metrics_find(&w->rt->metrics, name);
     assert(slot);
-    return &s->cells[w->index * s->stride + slot->first];
+    return redd__metrics_cells(&w->rt->metrics, slot, w->index);
 }
 
 uint64_t redd_metric_sum(const redd_runtime *rt, const char *name, size_t i)
 {
-    const redd__metric_slot *slot = redd__metrics_find(&rt->metrics, name);
+    const redd__metrics *s = &rt->metrics;
+    const redd__metric_slot *slot = redd__metrics_find(s, name);
     assert(slot && i < slot->n);
-    return redd__metrics_sum(&rt->metrics, slot->first + i);
+    return redd__metrics_sum(s, slot, i);
 }

@@ -1,138 +1,181 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics as OpenMetrics 1.0 text. */
-#include "runtime/worker/process.h"
+/** Metrics as OpenMetrics 1.0 text. */
+#include "runtime/base/decimal.h"
 #include "runtime/worker/runtime.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Where the text goes, and the first error in it. */
+/** Where the text goes, and the first error in it. */
 typedef struct page {
     redd_buffer *out;
+    const redd__metrics *metrics;
+    unsigned n_workers;
     int rc;
 } page;
 
-static REDD_PRINTF(2, 3) void print(page *p, const char *format, ...)
+/** Of a metric: all workers or one, and one of the label's values if it has a label. */
+typedef struct series {
+    const redd__metric_slot *slot;
+    size_t value;
+    int worker; /* -1: all */
+} series;
+
+/* --- bytes --- */
+
+static void put_bytes(page *p, const char *s, size_t n)
 {
-    char line[512];
-    va_list args;
-    if (p->rc)
-        return;
-    va_start(args, format);
-    int n = vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    p->rc = n < 0 || (size_t)n >= sizeof(line) ? REDD_ELIMIT
-                                               : redd_buffer_append(p->out, line, (size_t)n);
+    if (p->rc == 0)
+        p->rc = redd_buffer_append(p->out, s, n);
 }
 
-static void print_family(page *p, const char *name, const char *type, const char *unit,
-                         const char *help)
+static void put(page *p, const char *s)
 {
-    print(p, "# TYPE %s %s\n", name, type);
-    if (unit)
-        print(p, "# UNIT %s %s\n", name, unit);
-    print(p, "# HELP %s ", name);
-    print(p, "%s\n", help);
+    put_bytes(p, s, strlen(s));
 }
 
-/* Integers as such: no digit is lost. */
-static void print_value(page *p, const redd_metric *m, uint64_t value)
+static void put_escaped(page *p, const char *s)
 {
-    if (m->scale > 1)
-        print(p, " %.15g\n", (double)value / (double)m->scale);
-    else if (m->kind == REDD_METRIC_GAUGE)
-        print(p, " %" PRId64 "\n", (int64_t)value);
-    else
-        print(p, " %" PRIu64 "\n", value);
+    for (;;) {
+        size_t n = strcspn(s, "\\\"\n");
+        put_bytes(p, s, n);
+        if (s[n] == '\0')
+            return;
+        put(p, s[n] == '\n' ? "\\n" : s[n] == '"' ? "\\\"" : "\\\\");
+        s += n + 1;
+    }
 }
 
-/* {label="value",le="bound"} of what there is. */
-static void print_labels(page *p, const redd_metric *m, size_t series, const char *le)
+/** The end of a sample. */
+static void put_value(page *p, const redd_metric *m, uint64_t value, uint64_t scale)
 {
-    if (!m->label && !le)
-        return;
-    print(p, "{");
+    char text[REDD__DECIMAL_MAX];
+    bool negative = m->kind == REDD_METRIC_GAUGE && (int64_t)value < 0;
+    redd__decimal_put(text, negative ? 0 - value : value, scale);
+    put(p, negative ? " -" : " ");
+    put(p, text);
+    put(p, "\n");
+}
+
+/* --- samples --- */
+
+static uint64_t scale_of(const redd_metric *m)
+{
+    return m->scale ? m->scale : 1;
+}
+
+/** Cell `i` of the series. */
+static uint64_t read_cell(const page *p, const series *s, size_t i)
+{
+    const redd_metric *m = s->slot->metric;
+    size_t at = s->value * (m->kind == REDD_METRIC_HISTOGRAM ? m->n_bounds + 2 : 1) + i;
+    if (s->worker >= 0)
+        return redd_metric_value(
+            &redd__metrics_cells(p->metrics, s->slot, (unsigned)s->worker)[at]);
+    return redd__metrics_sum(p->metrics, s->slot, at);
+}
+
+/** `before` is "{" or ",". */
+static void put_label(page *p, const char **before, const char *name, const char *value)
+{
+    put(p, *before);
+    put(p, name);
+    put(p, "=\"");
+    put_escaped(p, value);
+    put(p, "\"");
+    *before = ",";
+}
+
+/** name_suffix{worker="0",label="value",le="bound"}, with those labels that there are. */
+static void put_name(page *p, const series *s, const char *suffix, const char *le)
+{
+    const redd_metric *m = s->slot->metric;
+    const char *before = "{";
+    put(p, m->name);
+    put(p, suffix);
+    if (s->worker >= 0) {
+        char worker[REDD__DECIMAL_MAX];
+        redd__decimal_put(worker, (uint64_t)s->worker, 1);
+        put_label(p, &before, "worker", worker);
+    }
     if (m->label)
-        print(p, "%s=\"%s\"%s", m->label, m->values[series], le ? "," : "");
+        put_label(p, &before, m->label, m->values[s->value]);
     if (le)
-        print(p, "le=\"%s\"", le);
-    print(p, "}");
+        put_label(p, &before, "le", le);
+    if (*before == ',')
+        put(p, "}");
 }
 
-static void print_bound(page *p, const redd_metric *m, size_t series, size_t i, uint64_t count)
+static void put_histogram(page *p, const series *s)
 {
-    char le[32] = "+Inf";
-    if (i < m->n_bounds)
-        (void)snprintf(le, sizeof(le), "%.15g",
-                       (double)m->bounds[i] / (double)(m->scale ? m->scale : 1));
-    print(p, "%s_bucket", m->name);
-    print_labels(p, m, series, le);
-    print(p, " %" PRIu64 "\n", count);
-}
-
-static void print_histogram(page *p, const redd__metrics *s, const redd_metric *m, size_t series,
-                            size_t first)
-{
+    const redd_metric *m = s->slot->metric;
     uint64_t count = 0;
     for (size_t i = 0; i <= m->n_bounds; i++) {
-        count += redd__metrics_sum(s, first + i);
-        print_bound(p, m, series, i, count);
+        char le[REDD__DECIMAL_MAX] = "+Inf";
+        if (i < m->n_bounds)
+            redd__decimal_put_canonical(le, m->bounds[i], scale_of(m));
+        count += read_cell(p, s, i);
+        put_name(p, s, "_bucket", le);
+        put_value(p, m, count, 1);
     }
-    print(p, "%s_count", m->name);
-    print_labels(p, m, series, NULL);
-    print(p, " %" PRIu64 "\n", count);
-    print(p, "%s_sum", m->name);
-    print_labels(p, m, series, NULL);
-    print_value(p, m, redd__metrics_sum(s, first + m->n_bounds + 1));
+    put_name(p, s, "_count", NULL);
+    put_value(p, m, count, 1);
+    put_name(p, s, "_sum", NULL);
+    put_value(p, m, read_cell(p, s, m->n_bounds + 1), scale_of(m));
 }
 
-static void print_metric(page *p, const redd__metrics *s, const redd__metric_slot *slot)
+static void put_series(page *p, const series *s)
 {
-    static const char *const types[] = {"counter", "gauge", "histogram"};
+    const redd_metric *m = s->slot->metric;
+    switch (m->kind) {
+    case REDD_METRIC_HISTOGRAM:
+        put_histogram(p, s);
+        break;
+    case REDD_METRIC_INFO:
+        put_name(p, s, "_info", NULL);
+        put_value(p, m, 1, 1);
+        break;
+    default:
+        put_name(p, s, m->kind == REDD_METRIC_COUNTER ? "_total" : "", NULL);
+        put_value(p, m, read_cell(p, s, 0), scale_of(m));
+        break;
+    }
+}
+
+/* --- metrics --- */
+
+static void put_comment(page *p, const char *keyword, const char *name, const char *text)
+{
+    put(p, "# ");
+    put(p, keyword);
+    put(p, " ");
+    put(p, name);
+    put(p, " ");
+    put_escaped(p, text);
+    put(p, "\n");
+}
+
+static void put_metric(page *p, const redd__metric_slot *slot)
+{
+    static const char *const types[] = {"counter", "gauge", "histogram", "info"};
     const redd_metric *m = slot->metric;
-    size_t series = m->label ? m->n_values : 1, cells = slot->n / series;
-    print_family(p, m->name, types[m->kind], m->unit, m->help);
-    for (size_t i = 0; i < series; i++) {
-        size_t first = slot->first + i * cells;
-        if (m->kind == REDD_METRIC_HISTOGRAM) {
-            print_histogram(p, s, m, i, first);
-            continue;
-        }
-        print(p, "%s%s", m->name, m->kind == REDD_METRIC_COUNTER ? "_total" : "");
-        print_labels(p, m, i, NULL);
-        print_value(p, m, redd__metrics_sum(s, first));
-    }
-}
-
-static void print_own(page *p, const redd_runtime *rt)
-{
-    redd__process process;
-    print_family(p, "redd_build", "info", NULL, "The version of redd.");
-    print(p, "redd_build_info{version=\"%s\"} 1\n", REDD_VERSION);
-    print_family(p, "redd_workers", "gauge", NULL, "Workers of the runtime.");
-    print(p, "redd_workers %u\n", redd_runtime_workers(rt));
-    if (!redd__process_read(&process))
-        return;
-    print_family(p, "process_cpu_seconds", "counter", "seconds", "Time on the CPUs, all threads.");
-    print(p, "process_cpu_seconds_total %.6f\n", process.cpu_seconds);
-    print_family(p, "process_resident_memory_bytes", "gauge", "bytes", "Memory in use.");
-    print(p, "process_resident_memory_bytes %" PRIu64 "\n", process.resident_bytes);
-    print_family(p, "process_open_fds", "gauge", NULL, "Open file descriptors.");
-    print(p, "process_open_fds %" PRIu64 "\n", process.open_fds);
-    print_family(p, "process_start_time_seconds", "gauge", "seconds", "Start, since 1970.");
-    print(p, "process_start_time_seconds %.3f\n", process.start_time_seconds);
+    put_comment(p, "TYPE", m->name, types[m->kind]);
+    if (m->unit)
+        put_comment(p, "UNIT", m->name, m->unit);
+    put_comment(p, "HELP", m->name, m->help);
+    int workers = m->by_worker ? (int)p->n_workers : 0;
+    for (int worker = m->by_worker ? 0 : -1; worker < workers; worker++)
+        for (size_t value = 0; value < (m->label ? m->n_values : 1); value++)
+            put_series(p, &(series){slot, value, worker});
 }
 
 int redd_metrics_write(const redd_runtime *rt, redd_buffer *out)
 {
-    page p = {out, 0};
+    page p = {.out = out, .metrics = &rt->metrics, .n_workers = redd__own_metrics_refresh(rt)};
     size_t before = out->len;
     for (size_t i = 0; i < rt->metrics.n; i++)
-        print_metric(&p, &rt->metrics, &rt->metrics.slots[i]);
-    print_own(&p, rt);
-    print(&p, "# EOF\n");
+        put_metric(&p, &rt->metrics.slots[i]);
+    put(&p, "# EOF\n");
     if (p.rc)
         out->len = before;
     return p.rc;

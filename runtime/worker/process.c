@@ -2,15 +2,17 @@
 #include "runtime/worker/process.h"
 
 #include <dirent.h>
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Field `n` (from 3 on) of /proc/self/stat (proc(5)), whose second field may hold blanks. */
-static bool stat_field(const char *text, int n, unsigned long long *out)
+/** Field `n` (from 3 on) of /proc/self/stat (proc(5)), whose second field may hold blanks. */
+static uint64_t stat_field(const char *text, int n)
 {
     const char *p = strrchr(text, ')');
     for (int i = 2; p && i < n; i++) {
@@ -18,56 +20,69 @@ static bool stat_field(const char *text, int n, unsigned long long *out)
         if (p)
             p++;
     }
-    if (!p)
-        return false;
-    *out = strtoull(p, NULL, 10);
-    return true;
+    return p ? strtoull(p, NULL, 10) : 0;
 }
 
-static bool read_stat(redd__process *out)
+static uint64_t millis(struct timespec t)
 {
-    enum { START_TIME = 22, RESIDENT_PAGES = 24 };
-    char text[1024];
-    unsigned long long started, pages;
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/** When the system was started, ms since 1970. */
+static uint64_t boot_ms(void)
+{
     struct timespec up, now;
-    FILE *f = fopen("/proc/self/stat", "re");
-    if (!f)
-        return false;
-    size_t n = fread(text, 1, sizeof(text) - 1, f);
-    (void)fclose(f);
-    text[n] = '\0';
-    if (!stat_field(text, START_TIME, &started) || !stat_field(text, RESIDENT_PAGES, &pages) ||
-        clock_gettime(CLOCK_BOOTTIME, &up) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
-        return false;
-    double boot = (double)(now.tv_sec - up.tv_sec) + (double)(now.tv_nsec - up.tv_nsec) / 1e9;
-    out->start_time_seconds = boot + (double)started / (double)sysconf(_SC_CLK_TCK);
-    out->resident_bytes = pages * (unsigned long long)sysconf(_SC_PAGESIZE);
-    return true;
-}
-
-static uint64_t count_fds(void)
-{
-    uint64_t n = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    if (!dir)
+    if (clock_gettime(CLOCK_BOOTTIME, &up) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
         return 0;
+    return millis(now) - millis(up);
+}
+
+static void read_stat(redd__process *out)
+{
+    enum { START_TICKS = 22, RESIDENT_PAGES = 24 };
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    if (n <= 0)
+        return;
+    text[n] = '\0';
+    uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK), boot = boot_ms();
+    if (boot > 0)
+        out->started_ms = boot + stat_field(text, START_TICKS) * 1000 / ticks;
+    out->resident_bytes = stat_field(text, RESIDENT_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void read_fds(redd__process *out)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        out->max_fds = limit.rlim_cur;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir) {
+        out->open_fds = errno == EMFILE ? out->max_fds : 0; /* none is left to look with */
+        return;
+    }
     for (const struct dirent *d; (d = readdir(dir));)
-        n += d->d_name[0] != '.';
+        out->open_fds += d->d_name[0] != '.';
     (void)closedir(dir);
-    return n - 1; /* the folder itself */
+    out->open_fds--; /* the folder itself */
 }
 
-static double seconds(struct timeval t)
+static uint64_t micros(struct timeval t)
 {
-    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
 
-bool redd__process_read(redd__process *out)
+redd__process redd__process_read(void)
 {
+    redd__process process = {0};
     struct rusage usage;
-    if (!read_stat(out) || getrusage(RUSAGE_SELF, &usage) != 0)
-        return false;
-    out->cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    out->open_fds = count_fds();
-    return true;
+    read_stat(&process);
+    read_fds(&process);
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        process.cpu_us = micros(usage.ru_utime) + micros(usage.ru_stime);
+    return process;
 }

@@ -3,17 +3,16 @@
 #ifndef REDD_WORKER_PROCESS_H
 #define REDD_WORKER_PROCESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
+/** 0 for what it does not say. */
 typedef struct redd__process {
-    double cpu_seconds;        /* used so far, by all threads */
-    double start_time_seconds; /* since 1970 */
+    uint64_t cpu_us;     /* used so far, by all threads */
+    uint64_t started_ms; /* since 1970, to some milliseconds: clocks drift apart */
     uint64_t resident_bytes;
-    uint64_t open_fds;
+    uint64_t open_fds, max_fds;
 } redd__process;
 
-/** False: the system tells none of it. */
-bool redd__process_read(redd__process *out);
+redd__process redd__process_read(void);
 
 #endif

@@ -26,7 +26,7 @@ struct redd_runtime {
     const redd_allocator *alloc;
     redd__extensions extensions;
     redd__settings settings;
-    redd__metrics metrics; /* once it runs */
+    redd__metrics metrics; /* once sealed */
     redd__blocking *blocking;
     redd__message message;
     redd__runtime_state state;

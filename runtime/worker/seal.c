@@ -35,6 +35,9 @@ static int allocate(redd_runtime *rt, redd__message *m)
         rc = e->shared ? 0 : UV_ENOMEM;
     }
     if (rc == 0)
+        rc = redd__metrics_build(&rt->metrics, rt->alloc, e,
+                                 rt->options.op_metrics ? &rt->registry : NULL, rt->n_workers);
+    if (rc == 0)
         rc = redd__blocking_new(rt->alloc, rt->options.blocking_threads, rt->options.blocking_queue,
                                 &rt->blocking);
     return rc < 0 ? redd__message_fail(m, rc, "%s", redd_error_text(rc)) : 0;

@@ -48,11 +48,9 @@ redd__setting *redd__settings_find(const redd__settings *s, const char *name)
 
 static int keep_text(const redd__settings *s, redd__setting *setting, const char *value)
 {
-    size_t size = strlen(value) + 1;
-    char *copy = redd_alloc(s->alloc, size);
+    char *copy = redd_alloc_string(s->alloc, value, strlen(value));
     if (!copy)
         return UV_ENOMEM;
-    memcpy(copy, value, size);
     drop_text(s, setting);
     setting->text = copy;
     return 0;

@@ -28,16 +28,9 @@ int redd__runtime_prepare(redd_runtime *rt, unsigned n)
         return rc;
     if (rt->workers)
         return redd__message_fail(&rt->message, REDD_ESTATE, "a runtime runs once");
-    rc = redd__metrics_build(&rt->metrics, rt->alloc, &rt->extensions, n);
-    if (rc < 0) {
-        redd__metrics_fini(&rt->metrics);
-        return redd__message_fail(&rt->message, rc, "%s", redd_error_text(rc));
-    }
     redd_worker **workers = redd_alloc_zero(rt->alloc, n * sizeof(*workers));
-    if (!workers) {
-        redd__metrics_fini(&rt->metrics);
+    if (!workers)
         return redd__message_fail(&rt->message, UV_ENOMEM, "%s", redd_error_text(UV_ENOMEM));
-    }
     (void)pthread_mutex_lock(&rt->lock);
     rt->workers = workers;
     rt->n_workers = n;

@@ -97,7 +97,8 @@ static int open_ops(redd_worker *w)
     redd_executor *seen = o->wrap_executor ? o->wrap_executor(w, w->inner, o->wrap_user) : NULL;
     if (!seen)
         seen = w->inner;
-    int rc = redd__ops_init(&w->host.ops, w->alloc, &w->rt->registry, seen, o->op_metrics);
+    int rc = redd__ops_init(&w->host.ops, w->alloc, &w->rt->registry, seen,
+                            redd__metrics_of_ops(&w->rt->metrics, w->index));
     if (rc == 0)
         w->executor = seen;
     return rc;
