@@ -176,8 +176,9 @@ static redd_slice find(const redd__mime *m, const char *name)
     if (n == 0 || n > sizeof lower || m->n == 0)
         return unknown;
     for (size_t i = 0; i < n; i++) {
-        char c = dot[1 + i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = dot[1 + i];
+        if (lower[i] >= 'A' && lower[i] <= 'Z')
+            lower[i] = (char)(lower[i] | 0x20);
     }
     redd__mime_entry key = {.ending = redd_slice_of(lower, n)};
     const redd__mime_entry *e = bsearch(&key, m->entries, m->n, sizeof key, compare);
