@@ -84,8 +84,9 @@ static void give(redd_http_request *req, redd_slice data, bool last)
 static void proceed(redd__http_connection *c, redd_http_request *req)
 {
     static const redd_slice line = REDD_SLICE("HTTP/1.1 100 Continue\r\n\r\n");
-    if (req->answer == REDD__HTTP_UNANSWERED && c->in_pos == c->in_len)
-        (void)redd_output_write(&c->output, line);
+    if (req->answer == REDD__HTTP_UNANSWERED && c->in_pos == c->in_len &&
+        redd_output_write(&c->output, line) == 0)
+        redd__http_meters_interim(req->state->meters);
     req->expects_continue = false;
 }
 

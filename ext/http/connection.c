@@ -155,7 +155,7 @@ static void connection_drop(redd_future *f)
     redd_waker_keep(&c->waker, NULL);
     redd__list_remove(&c->link);
     server->n_connections--;
-    redd_metric_add(server->state->meters.connections_open, -1);
+    redd__http_meters_connection_end(server->state->meters, c->requests);
     redd_pool_put(&server->state->connections, c);
     redd__http_server_unref(server);
 }
@@ -182,8 +182,8 @@ int redd__http_connection_new(redd_http_server *server, redd_stream *stream)
     }
     redd__list_append(&server->connections, &c->link);
     server->n_connections++;
-    redd_metric_add(st->meters.connections, 1);
-    redd_metric_add(st->meters.connections_open, 1);
+    redd_metric_add(&st->meters->connections, 1);
+    redd_metric_add(&st->meters->connections_open, 1);
     server->refs++;
     if (server->options.proxy_protocol)
         redd__http_proxy_begin(c);

@@ -81,7 +81,7 @@ static void dispatch(redd__http_connection *c)
     c->progress = true;
     req->body_ended = req->body_length == 0;
     req->dispatched = true;
-    redd__http_meters_begin(&req->state->meters, req);
+    redd__http_meters_dispatch(req->state->meters, c->parser.method);
     req->refs++; /* the handler may end the request, by an upgrade or by closing the server */
     c->server->handler(req, c->server->user);
     req->refs--;

@@ -124,7 +124,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     st->date_time = INT64_MIN;
     read_options(redd_worker_runtime(w), &st->options);
     redd__http_parse_init(st);
-    redd__http_meters_init(&st->meters, w);
+    st->meters = redd__http_meters_of(w);
     redd__list_init(&st->servers);
     redd__list_init(&st->log_lanes);
     redd_pool_init(&st->connections, a, sizeof(redd__http_connection), KEEP_OBJECTS);

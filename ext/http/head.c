@@ -267,10 +267,11 @@ unsigned redd__http_head_check(redd__http_connection *c, redd_http_request *req)
     if ((status = check_target(c, &h)) || (status = check_host(&h)) ||
         (status = check_framing(&h)) || (status = check_expect(&h)))
         return status;
+    c->requests++;
     req->is_head = c->parser.method == HTTP_HEAD;
     req->keep_alive = !h.close && (req->minor == 1 || h.keep_alive) &&
                       c->parser.method != HTTP_CONNECT &&
-                      ++c->requests != c->server->options.max_requests;
+                      c->requests != c->server->options.max_requests;
     req->body_max = c->server->options.max_body;
     return 0;
 }

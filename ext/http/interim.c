@@ -49,6 +49,7 @@ int redd_http_inform(redd_http_request *req, unsigned status, const redd_http_fi
     if (!start)
         return redd__http_output_failed(req);
     end(req, start, redd__http_put_status_line(start, status), fields, n);
+    redd__http_meters_interim(req->state->meters);
     redd__http_connection_wake(req->conn);
     return 0;
 }

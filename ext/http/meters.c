@@ -1,95 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/meters.h"
 
-#include "ext/http/request.h"
-
+#include <redd/http.h>
 #include <redd/http_metrics.h>
 
+#include <assert.h>
+#include <llhttp.h>
 #include <uv.h>
 
 /* --- the table --- */
 
-enum { METHODS = 9, CLASSES = 5, REFUSALS = 12, ENDS = 6 };
-
-static const char *const methods[METHODS] = {"GET",   "HEAD",    "POST",    "PUT",  "DELETE",
-                                             "PATCH", "OPTIONS", "CONNECT", "other"};
-static const char *const classes[CLASSES] = {"1xx", "2xx", "3xx", "4xx", "5xx"};
-static const uint16_t refusal_statuses[REFUSALS - 1] = {400, 408, 413, 414, 417, 431,
-                                                        500, 501, 503, 505, 415};
-static const char *const refusals[REFUSALS] = {"400", "408", "413", "414", "417", "431",
-                                               "500", "501", "503", "505", "415", "other"};
-static const char *const ends[ENDS] = {"done",      "aborted",   "timed_out",
-                                       "cancelled", "malformed", "too_large"};
-static const uint64_t bounds[] = {1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000};
+static const char *const methods[REDD__HTTP_N_METHODS] = {
+    "other", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"};
+static const char *const classes[REDD__HTTP_N_CLASSES] = {"none", "1xx", "2xx",
+                                                          "3xx",  "4xx", "5xx"};
+static const uint16_t refusal_statuses[REDD__HTTP_N_REFUSALS - 1] = {400, 408, 413, 414, 417,
+                                                                     431, 501, 503, 505};
+static const char *const refusals[REDD__HTTP_N_REFUSALS] = {"400", "408", "413", "414", "417",
+                                                            "431", "501", "503", "505", "other"};
+static const char *const ends[REDD__HTTP_N_ENDS] = {"done",      "aborted",   "timed_out",
+                                                    "cancelled", "malformed", "too_large"};
+static const uint64_t request_bounds[REDD__HTTP_N_REQUEST_BOUNDS] = {0, 1, 10, 100, 1000};
+static const uint64_t duration_bounds[REDD__HTTP_N_DURATION_BOUNDS] = {
+    REDD__HTTP_FIRST_DURATION, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000};
 
 #define LABELLED(label_name, list) \
     .label = (label_name), .values = (list), .n_values = sizeof(list) / sizeof(*(list))
+#define HISTOGRAM(list) \
+    .kind = REDD_METRIC_HISTOGRAM, .bounds = (list), .n_bounds = sizeof(list) / sizeof(*(list))
+
+enum { CONNECTION_REQUESTS = 2, REQUEST_DURATION = 8 };
 
 const redd_metric redd__http_metrics[REDD__HTTP_N_METRICS] = {
     {.name = "redd_http_connections", .help = "Connections taken."},
     {.name = "redd_http_connections_open",
      .help = "Connections that are open, upgraded ones not counted.",
      .kind = REDD_METRIC_GAUGE},
+    [CONNECTION_REQUESTS] = {.name = "redd_http_connection_requests",
+                             .help = "Requests that a connection has brought until its end.",
+                             HISTOGRAM(request_bounds)},
     {.name = "redd_http_requests",
      .help = "Requests that a handler has seen.",
      LABELLED("method", methods)},
     {.name = "redd_http_requests_in_flight",
-     .help = "Requests that a handler has seen and that have not ended.",
+     .help = "Requests that have begun to come and have not ended.",
      .kind = REDD_METRIC_GAUGE},
     {.name = "redd_http_responses",
-     .help = "Responses, those to refused requests too.",
+     .help = "Responses, interim ones and those to refused requests too; none: requests that ended "
+             "without one.",
      LABELLED("class", classes)},
     {.name = "redd_http_refused",
-     .help = "Requests that the server itself has refused.",
+     .help = "Requests that the server itself has refused, or their bodies.",
      LABELLED("status", refusals)},
     {.name = "redd_http_ends", .help = "How requests have ended.", LABELLED("how", ends)},
-    {.name = "redd_http_received_bytes", .help = "Bytes of bodies of requests.", .unit = "bytes"},
-    {.name = "redd_http_sent_bytes", .help = "Bytes of bodies of responses.", .unit = "bytes"},
-    {.name = "redd_http_request_duration_seconds",
-     .help = "From the first byte of a request to its end.",
-     .kind = REDD_METRIC_HISTOGRAM,
-     .unit = "seconds",
-     .bounds = bounds,
-     .n_bounds = sizeof bounds / sizeof *bounds,
-     .scale = 1000},
+    [REQUEST_DURATION] = {.name = "redd_http_request_duration_seconds",
+                          .help = "From the first byte of a request to its end.",
+                          .unit = "seconds",
+                          .scale = 1000,
+                          HISTOGRAM(duration_bounds)},
     {.name = "redd_http_upgrades", .help = "Connections handed over to another protocol."},
     {.name = "redd_http_proxy_refused",
      .help = "Connections closed for want of the PROXY header that they had to begin with."},
 };
-static const redd_metric *const duration = &redd__http_metrics[9];
 
-void redd__http_meters_init(redd__http_meters *m, redd_worker *w)
+redd__http_meters *redd__http_meters_of(redd_worker *w)
 {
-    redd_metric_cell **cells[REDD__HTTP_N_METRICS] = {
-        &m->connections, &m->connections_open, &m->requests, &m->in_flight,
-        &m->responses,   &m->refused,          &m->ends,     &m->received,
-        &m->sent,        &m->duration,         &m->upgrades, &m->proxy_refused};
-    for (size_t i = 0; i < REDD__HTTP_N_METRICS; i++)
-        *cells[i] = redd_worker_metric(w, redd__http_metrics[i].name);
+    redd__http_meters *m = (void *)redd_worker_metric(w, redd__http_metrics[0].name);
+    assert(&m->proxy_refused ==
+           redd_worker_metric(w, redd__http_metrics[REDD__HTTP_N_METRICS - 1].name));
+    return m;
 }
 
 /* --- counting --- */
 
-static size_t method_index(const redd_http_request *req)
-{
-    redd_slice method = redd_http_method(req);
-    if (method.len == 3 && method.data[0] == 'G')
-        return 0;
-    for (size_t i = 1; i < METHODS - 1; i++)
-        if (redd_slice_equal(method, redd_slice_str(methods[i])))
-            return i;
-    return METHODS - 1;
-}
+const uint8_t redd__http_method_series[] = {
+    [HTTP_SOURCE] = 0, [HTTP_GET] = 1,   [HTTP_HEAD] = 2,    [HTTP_POST] = 3,   [HTTP_PUT] = 4,
+    [HTTP_DELETE] = 5, [HTTP_PATCH] = 6, [HTTP_OPTIONS] = 7, [HTTP_CONNECT] = 8};
 
-static size_t refusal_index(unsigned status)
-{
-    size_t i = 0;
-    while (i < REFUSALS - 1 && refusal_statuses[i] != status)
-        i++;
-    return i;
-}
-
-static size_t end_index(int status)
+size_t redd__http_end_index(int status)
 {
     switch (status) {
     case 0:
@@ -110,29 +98,33 @@ static size_t end_index(int status)
 
 const char *redd__http_end_name(int status)
 {
-    return ends[end_index(status)];
+    return ends[redd__http_end_index(status)];
 }
 
-void redd__http_meters_begin(redd__http_meters *m, const redd_http_request *req)
+void redd__http_meters_observe_duration(redd__http_meters *m, uint64_t ms)
 {
-    redd_metric_add(m->in_flight, 1);
-    redd_metric_add(&m->requests[method_index(req)], 1);
+    redd_metric_observe(m->request_duration, &redd__http_metrics[REQUEST_DURATION], ms);
 }
 
-void redd__http_meters_end(redd__http_meters *m, const redd_http_request *req, int status)
+void redd__http_meters_connection_end(redd__http_meters *m, uint64_t requests)
 {
-    if (req->dispatched)
-        redd_metric_add(m->in_flight, -1);
-    else
-        redd_metric_add(&m->refused[refusal_index(req->status)], 1);
-    if (req->status)
-        redd_metric_add(&m->responses[req->status / 100 - 1], 1);
-    redd_metric_add(&m->ends[end_index(status)], 1);
-    if (req->body_received)
-        redd_metric_add(m->received, (int64_t)req->body_received);
-    if (req->sent)
-        redd_metric_add(m->sent, (int64_t)req->sent);
-    redd_metric_observe(m->duration, duration, req->ended_at - req->began_at);
+    redd_metric_add(&m->connections_open, -1);
+    redd_metric_observe(m->connection_requests, &redd__http_metrics[CONNECTION_REQUESTS], requests);
+}
+
+void redd__http_meters_refused(redd__http_meters *m, unsigned status, bool has_request)
+{
+    size_t i = 0;
+    while (i < REDD__HTTP_N_REFUSALS - 1 && refusal_statuses[i] != status)
+        i++;
+    redd_metric_add(&m->refused[i], 1);
+    if (!has_request)
+        redd_metric_add(&m->responses[status / 100], 1);
+}
+
+void redd__http_meters_interim(redd__http_meters *m)
+{
+    redd_metric_add(&m->responses[1], 1);
 }
 
 /* --- handlers --- */

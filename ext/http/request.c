@@ -15,6 +15,7 @@ redd_http_request *redd__http_request_new(redd__http_connection *conn)
     req->conn = conn;
     req->state = st;
     req->refs = 1;
+    redd_metric_add(&st->meters->requests_in_flight, 1);
     return req;
 }
 
@@ -89,7 +90,7 @@ void redd__http_request_end(redd_http_request *req, int status)
     req->read_fn = NULL;
     req->end_fn = NULL;
     req->ended_at = redd_timers_now(req->state->timers);
-    redd__http_meters_end(&req->state->meters, req, status);
+    redd__http_meters_end(req->state->meters, req->status, status, req->ended_at - req->began_at);
     if (c->server->exchange_fn)
         c->server->exchange_fn(req, status, c->server->exchange_user);
     if (read_fn)

@@ -424,6 +424,7 @@ int redd_http_abort(redd_http_request *req)
 void redd__http_refuse(redd__http_connection *c, unsigned status)
 {
     redd_output *o = &c->output;
+    redd__http_meters_refused(c->server->state->meters, status, c->request != NULL);
     if (c->request)
         c->request->status = (uint16_t)status;
     char *start = redd_output_reserve(o, REDD__HTTP_HEAD_MAX);

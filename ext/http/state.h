@@ -27,7 +27,7 @@ typedef struct redd__http_state {
     redd_pool connections;
     redd_pool requests; /* each with room for options.max_fields fields */
     redd__list servers;
-    redd__http_meters meters;
+    redd__http_meters *meters;
     redd__http_encoders encoders; /* coding/ */
     char *coded;                  /* coding/: CODED_KEPT bytes, once a body was coded */
     char *decoded;                /* coding/: DECODED_MAX bytes, once a body was decoded */

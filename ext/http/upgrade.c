@@ -42,7 +42,7 @@ static int hand_over(redd_http_request *req, redd_http_upgraded *out)
     redd_stream_wake(c->stream, NULL);
     redd_timer_stop(&c->timer);
     c->stream = NULL;
-    redd_metric_add(req->state->meters.upgrades, 1);
+    redd_metric_add(&req->state->meters->upgrades, 1);
     c->phase = REDD__HTTP_CLOSED;
     redd__http_connection_wake(c);
     redd__http_leaving_end(c, 0);

@@ -71,6 +71,7 @@ static void rest(redd_acceptor *a, int error)
 {
     a->ready = false;
     redd_timer_start(&a->rest, REST_MS);
+    redd_metric_add(&a->net->meters->accept_failures, 1);
     log_failure(a, error);
 }
 
@@ -109,6 +110,7 @@ static int accept_one(redd_acceptor *a, redd_stream **out)
         return rc;
     }
     a->accepted++;
+    redd_metric_add(&a->net->meters->accepted, 1);
     *out = &t->base;
     return 0;
 }

@@ -4,6 +4,17 @@
 
 #include <assert.h>
 
+static const redd_metric metrics[] = {
+    {.name = "redd_net_accepted", .help = "Connections accepted.", .by_worker = true},
+    {.name = "redd_net_accept_failures",
+     .help = "Tries to accept that failed for want of descriptors or memory."},
+    {.name = "redd_net_received_bytes", .help = "Bytes read from sockets.", .unit = "bytes"},
+    {.name = "redd_net_sent_bytes", .help = "Bytes written to sockets.", .unit = "bytes"},
+};
+enum { N_METRICS = sizeof(metrics) / sizeof(metrics[0]) };
+
+static_assert(sizeof(redd__net_meters) == N_METRICS * sizeof(redd_metric_cell), "a cell each");
+
 /** Free stream blocks that are kept for the next connections. */
 enum { STREAMS_KEPT = 1024 };
 
@@ -21,6 +32,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     }
     net->alloc = alloc;
     net->timers = redd_worker_timers(w);
+    net->meters = (redd__net_meters *)(void *)redd_worker_metric(w, metrics[0].name);
     redd_pool_init(&net->streams, alloc, sizeof(redd__tcp), STREAMS_KEPT);
     redd__cork_init(&net->cork, alloc);
     *state = net;
@@ -57,6 +69,7 @@ char *redd_read_buffer(redd_worker *w, size_t *size)
 }
 
 const redd_extension redd_net_extension = {
-    REDD_EXTENSION_HEAD,        .name = "net", .version = REDD_VERSION, .worker_init = worker_init,
+    REDD_EXTENSION_HEAD,        .name = "net",          .version = REDD_VERSION,
+    .metrics = metrics,         .n_metrics = N_METRICS, .worker_init = worker_init,
     .worker_fini = worker_fini,
 };

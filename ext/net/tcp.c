@@ -72,6 +72,7 @@ static int tcp_read(redd_stream *s, void *buf, size_t cap, size_t *n)
     if (got < 0)
         return failed(t, REDD_STREAM_READ);
     *n = (size_t)got;
+    redd_metric_add(&t->net->meters->received, got);
     if ((size_t)got < cap && !t->ended)
         exhausted(t, REDD_STREAM_READ); /* whatever comes from now on is an event */
     return 0;
@@ -102,6 +103,7 @@ static int tcp_write(redd_stream *s, const redd_slice *v, size_t nv, size_t *n)
         total += v[i].len;
     if ((size_t)put < total)
         exhausted(t, REDD_STREAM_WRITE);
+    redd_metric_add(&t->net->meters->sent, put);
     return 0;
 }
 
@@ -114,6 +116,7 @@ static int tcp_send_file(redd_stream *s, int fd, uint64_t offset, size_t length,
     while (put < 0 && errno == EINTR);
     if (put < 0)
         return failed(tcp_of(s), REDD_STREAM_WRITE);
+    redd_metric_add(&tcp_of(s)->net->meters->sent, put);
     *n = (size_t)put; /* a short one may be the end of the file: the next call tells */
     return 0;
 }

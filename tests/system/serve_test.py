@@ -268,7 +268,6 @@ class Watching(redd.TemporaryCase):
         self.assertIn('redd_http_requests_total{method="GET"} 22\n', text)
         self.assertIn('redd_http_requests_total{method="HEAD"} 1\n', text)
         self.assertIn('redd_http_responses_total{class="2xx"} 22\n', text)
-        self.assertIn("redd_http_sent_bytes_total 123\n", text)
         self.assertIn("redd_http_requests_in_flight 1\n", text)
         self.assertTrue(text.endswith("# EOF\n"))
         head = curl("--head", server.url("/metrics")).decode()

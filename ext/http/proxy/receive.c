@@ -11,7 +11,7 @@ void redd__http_proxy_begin(redd__http_connection *c)
 
 void redd__http_proxy_refuse(redd__http_connection *c)
 {
-    redd_metric_add(c->server->state->meters.proxy_refused, 1);
+    redd_metric_add(&c->server->state->meters->proxy_refused, 1);
     c->phase = REDD__HTTP_CLOSED;
 }
 
