@@ -227,7 +227,7 @@ static void spell(const char *shape, bool pattern, char *out)
         else if (pattern && shape[i] == 'R')
             (void)snprintf(out, 8, "/*r");
         else if (!pattern && (i & 1))
-            (void)snprintf(out, 8, "/%%%02x", (unsigned)shape[i]);
+            (void)snprintf(out, 8, "/%%%02x", (unsigned)shape[i] & 0xffU);
         else
             (void)snprintf(out, 8, "/%c", shape[i]);
     }
