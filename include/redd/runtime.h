@@ -43,8 +43,8 @@ REDD_API int redd_runtime_new(const redd_runtime_options *options, redd_runtime 
 REDD_API void redd_runtime_free(redd_runtime *rt);
 
 /** Adds a linked-in extension. On an error redd_runtime_message tells in a sentence: REDD_EABI,
- *  UV_EINVAL (malformed), REDD_EDUPLICATE (extension, op or option; the sentence names both sides),
- *  REDD_ESEALED, UV_ENOMEM. The extension must outlive the runtime. NULL is malformed. */
+ *  UV_EINVAL (malformed), REDD_EDUPLICATE (extension, op, option or metric; the sentence names both
+ *  sides), REDD_ESEALED, UV_ENOMEM. The extension must outlive the runtime. NULL is malformed. */
 REDD_API int redd_runtime_add(redd_runtime *rt, const redd_extension *extension);
 /** Loads a shared object and adds its extension. As redd_runtime_add, and UV_ENOENT,
  *  UV_ENAMETOOLONG, UV_EINVAL (no shared object, or one that the system cannot link), REDD_ESYMBOL.
@@ -53,10 +53,10 @@ REDD_API int redd_runtime_add(redd_runtime *rt, const redd_extension *extension)
 REDD_API int redd_runtime_load(redd_runtime *rt, const char *path);
 
 /** Sets an option from text. REDD_EOPTION, REDD_EVALUE (the message names the option, the value and
- *  what was expected), REDD_ESEALED. */
+ *  what was expected), REDD_ESEALED, UV_ENOMEM (a text is copied): the option is as it was. */
 REDD_API int redd_runtime_set(redd_runtime *rt, const char *name, const char *value);
-/** The option's value in its unit (bytes, milliseconds, count, 0 or 1). An undeclared name is a
- *  programming error. Any thread once sealed. */
+/** The option's value in its unit (bytes, milliseconds, count, 0 or 1; of a text its length). An
+ *  undeclared name is a programming error. Any thread once sealed. */
 REDD_API uint64_t redd_runtime_option(const redd_runtime *rt, const char *name);
 /** As redd_runtime_option, for an option of unit TEXT; valid as long as the runtime. */
 REDD_API const char *redd_runtime_option_text(const redd_runtime *rt, const char *name);

@@ -39,7 +39,7 @@ bool redd__option_valid(const redd_option *o)
     if (o->unit == REDD_UNIT_SWITCH)
         return o->default_value <= 1;
     if (o->unit == REDD_UNIT_TEXT)
-        return o->default_value == 0;
+        return o->default_value == 0 && o->min <= o->max;
     return (size_t)o->unit < sizeof(units) / sizeof(units[0]) && in_range(o, o->default_value);
 }
 

@@ -2,6 +2,7 @@
 """The command line: every flag, and every sentence with its exit code."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -119,6 +120,10 @@ class CommandLine(redd.TemporaryCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, f'^redd serve: --set: option "{name}" cannot be "{value}": expected a [^\n]+\n$')
 
+        for value in ("", "123456789"):
+            sentence = f'redd serve: --set: option "kinds.text" cannot be "{value}": expected a text of 1 to 8 bytes'
+            self.refused(2, sentence, "serve", "--ext", KINDS, "--set", f"kinds.text={value}", HELLO)
+
     def test_jobs_in_the_environment(self):
         sentence = "expected a number of workers from 1 to 1024"
         for name in ("REDD_JOBS", "DENO_JOBS"):
@@ -216,6 +221,7 @@ class Help(redd.TemporaryCase):
                 ["kinds.time", "1500ms", "some", "time"],
                 ["kinds.count", "1024", "a", "count"],
                 ["kinds.switch", "on", "a", "switch"],
+                ["kinds.text", "none", "a", "text"],
             ],
         )
 
@@ -280,7 +286,8 @@ class Check(redd.TemporaryCase):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         refusals = [line for line in done.stdout.splitlines() if line.startswith("refused: ")]
         self.assertEqual(len(refusals), 3, done.stdout)
-        self.assertIn("ABI 42", refusals[0])
+        wants, has = re.search(r"wants ABI (\d+), this redd has (\d+)$", refusals[0]).groups()
+        self.assertEqual(int(wants), int(has) + 41)
         self.assertIn("old.c", refusals[0])
         self.assertEqual(refusals[1], "refused: cannot read missing.c: no such file or directory")
         self.assertIn("lonely", refusals[2])

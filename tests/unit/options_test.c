@@ -10,9 +10,12 @@ static const redd_option options[] = {
     {"t.any", "any number", REDD_UNIT_COUNT, 0, 0, UINT64_MAX},
     {"t.big", "any size", REDD_UNIT_BYTES, 0, 0, UINT64_MAX},
     {"t.switch", "a switch", REDD_UNIT_SWITCH, 1, 0, 1},
+    {"t.text", "a text", REDD_UNIT_TEXT, 0, 0, 8},
+    {"t.word", "a text that is not empty", REDD_UNIT_TEXT, 0, 2, 3},
 };
+enum { N_OPTIONS = sizeof(options) / sizeof(options[0]) };
 static const redd_extension extension = {
-    REDD_EXTENSION_HEAD, .name = "t", .version = "1", .options = options, .n_options = 6,
+    REDD_EXTENSION_HEAD, .name = "t", .version = "1", .options = options, .n_options = N_OPTIONS,
 };
 
 static int setup(void **state)
@@ -33,7 +36,7 @@ static int teardown(void **state)
 static void defaults(void **state)
 {
     fixture *f = *state;
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < N_OPTIONS; i++)
         assert_int_equal(redd_runtime_option(f->rt, options[i].name), options[i].default_value);
 }
 
@@ -99,6 +102,10 @@ static void refused(void **state)
         {"t.switch", ""},
         {"t.any", "18446744073709551616"},
         {"t.big", "17179869184g"},
+        {"t.text", "123456789"},
+        {"t.word", ""},
+        {"t.word", "1"},
+        {"t.word", "1234"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint64_t before = redd_runtime_option(f->rt, cases[i].name);
@@ -128,6 +135,8 @@ static void sentences(void **state)
                     "option \"t.count\" cannot be \"many\": expected a number from 0 to 1000");
     assert_sentence(f, "t.switch", "yes", REDD_EVALUE,
                     "option \"t.switch\" cannot be \"yes\": expected on or off");
+    assert_sentence(f, "t.word", "long", REDD_EVALUE,
+                    "option \"t.word\" cannot be \"long\": expected a text of 2 to 3 bytes");
     assert_sentence(f, "t.switch", "off", 0, "");
     assert_int_equal(redd_runtime_seal(f->rt), 0);
     assert_sentence(f, "t.switch", "on", REDD_ESEALED,
@@ -135,11 +144,90 @@ static void sentences(void **state)
     assert_int_equal(redd_runtime_option(f->rt, "t.switch"), 0);
 }
 
+/* --- texts --- */
+
+static void assert_text(fixture *f, const char *name, const char *text)
+{
+    assert_string_equal(redd_runtime_option_text(f->rt, name), text);
+    assert_int_equal(redd_runtime_option(f->rt, name), strlen(text));
+}
+
+static void texts(void **state)
+{
+    fixture *f = *state;
+    static const char *const values[] = {"12345678", "a", "", " = \"\n", "64k", "\xff\x01", "off"};
+    assert_text(f, "t.text", "");
+    assert_text(f, "t.word", "");
+    assert_string_equal(redd_runtime_option_text(f->rt, "t.switch"), "");
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        assert_int_equal(redd_runtime_set(f->rt, "t.text", values[i]), 0);
+        assert_text(f, "t.text", values[i]);
+        assert_text(f, "t.word", "");
+    }
+    assert_int_equal(redd_runtime_set(f->rt, "t.word", "ab"), 0);
+    assert_int_equal(redd_runtime_set(f->rt, "t.word", "abcd"), REDD_EVALUE);
+    assert_text(f, "t.word", "ab");
+    assert_int_equal(redd_runtime_seal(f->rt), 0);
+    assert_int_equal(redd_runtime_set(f->rt, "t.word", "xy"), REDD_ESEALED);
+    assert_text(f, "t.word", "ab");
+}
+
+/** The text is the runtime's own: the caller's may go. */
+static void texts_are_copied(void **state)
+{
+    fixture *f = *state;
+    char text[] = "mine";
+    assert_int_equal(redd_runtime_set(f->rt, "t.text", text), 0);
+    memset(text, 'x', 4);
+    assert_text(f, "t.text", "mine");
+    assert_int_equal(redd_runtime_set(f->rt, "t.text", redd_runtime_option_text(f->rt, "t.text")),
+                     0);
+    assert_text(f, "t.text", "mine");
+}
+
+static void texts_without_memory(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(redd_runtime_set(f->rt, "t.text", "before"), 0);
+    uint64_t blocks = fixture_memory(f).blocks;
+    redd_counting_allocator_fail_at(f->counting, 1, true);
+    assert_sentence(f, "t.text", "after", UV_ENOMEM, "option \"t.text\": out of memory");
+    assert_sentence(f, "t.word", "ab", UV_ENOMEM, "option \"t.word\": out of memory");
+    assert_sentence(f, "t.count", "7", 0, "");
+    redd_counting_allocator_fail_at(f->counting, 0, false);
+    assert_text(f, "t.text", "before");
+    assert_text(f, "t.word", "");
+    assert_int_equal(fixture_memory(f).blocks, blocks);
+}
+
+static void malformed_texts(void **state)
+{
+    fixture *f = *state;
+    static const redd_option wrong[] = {
+        {"x.text", "help", REDD_UNIT_TEXT, 1, 0, 8},
+        {"x.text", "help", REDD_UNIT_TEXT, 0, 8, 7},
+        {"x.text", "help", (redd_unit)(REDD_UNIT_TEXT + 1), 0, 0, 8}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        redd_extension x = {REDD_EXTENSION_HEAD, .name = "x", .version = "1", .options = &wrong[i],
+                            .n_options = 1};
+        assert_int_equal(redd_runtime_add(f->rt, &x), UV_EINVAL);
+        assert_string_equal(
+            redd_runtime_message(f->rt),
+            "option \"x.text\" of extension \"x\" has a wrong unit, range or default");
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(defaults), TEST(values), TEST(refused),
-                                       TEST(sentences)};
+    const struct CMUnitTest tests[] = {TEST(defaults),
+                                       TEST(values),
+                                       TEST(refused),
+                                       TEST(sentences),
+                                       TEST(texts),
+                                       TEST(texts_are_copied),
+                                       TEST(texts_without_memory),
+                                       TEST(malformed_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

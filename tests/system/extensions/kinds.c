@@ -36,6 +36,7 @@ static const redd_option options[] = {
     {"kinds.time", "some time", REDD_UNIT_MILLIS, 1500, 0, 3600000},
     {"kinds.count", "a count", REDD_UNIT_COUNT, 1024, 1, 5000},
     {"kinds.switch", "a switch", REDD_UNIT_SWITCH, 1, 0, 1},
+    {"kinds.text", "a text", REDD_UNIT_TEXT, 0, 1, 8},
 };
 
 static const redd_dependency deps[] = {{"http", "0.1.0"}};
