@@ -91,7 +91,8 @@ int redd__ws_start(redd_ws *ws, redd_http_upgraded *up)
     }
     ws->stream = up->stream;
     redd__list_append(&ws->state->open, &ws->link);
-    ws->state->n_open++;
+    redd_metric_add(&ws->state->meters->connections, 1);
+    redd_metric_add(&ws->state->meters->open, 1);
     return 0;
 }
 
@@ -123,7 +124,7 @@ static void conclude(redd_ws *ws)
     if (redd__list_empty(&ws->link))
         return;
     redd__list_remove(&ws->link);
-    ws->state->n_open--;
+    redd_metric_add(&ws->state->meters->open, -1);
     if (!ws->handlers->close)
         return;
     redd_ws_close_event event = {
@@ -145,7 +146,7 @@ static void finish(redd_ws *ws)
     redd__ws_lane_drop(ws);
     redd_buffer_release(&ws->message);
     drop_rest(ws);
-    if (ws->state->n_open == 0)
+    if (redd__list_empty(&ws->state->open))
         redd__ws_spare_release(&ws->state->spare); /* nobody will need it soon */
     if (ws->pong)
         redd_pool_put(&ws->state->pongs, ws->pong);

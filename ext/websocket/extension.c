@@ -20,6 +20,13 @@ static const redd_option options[] = {
      1, 86400000},
 };
 
+static const redd_metric metrics[] = {
+    {.name = "redd_websocket_connections", .help = "Connections that became WebSockets."},
+    {.name = "redd_websocket_open",
+     .help = "WebSockets that have not ended.",
+     .kind = REDD_METRIC_GAUGE},
+};
+
 static const redd_dependency deps[] = {{"http", NULL}};
 
 redd__ws_state *redd__ws_state_of(const redd_worker *w)
@@ -34,7 +41,7 @@ void redd_ws_options_init(const redd_worker *w, redd_ws_options *out)
 
 size_t redd_ws_count(const redd_worker *w)
 {
-    return redd__ws_state_of(w)->n_open;
+    return (size_t)redd_metric_value(&redd__ws_state_of(w)->meters->open);
 }
 
 static int worker_init(redd_worker *w, void *shared, void **state)
@@ -49,6 +56,7 @@ static int worker_init(redd_worker *w, void *shared, void **state)
     st->executor = redd_worker_executor(w);
     st->timers = redd_worker_timers(w);
     st->alloc = a;
+    st->meters = (redd__ws_meters *)(void *)redd_worker_metric(w, metrics[0].name);
     st->read_buffer = redd_read_buffer(w, &st->read_size);
     st->options = (redd_ws_options){
         .struct_size = sizeof st->options,
@@ -105,6 +113,8 @@ const redd_extension redd_websocket_extension = {
     .n_ops = REDD__WS_N_OPS,
     .options = options,
     .n_options = sizeof options / sizeof *options,
+    .metrics = metrics,
+    .n_metrics = sizeof metrics / sizeof *metrics,
     .worker_init = worker_init,
     .worker_stop = worker_stop,
     .worker_fini = worker_fini,

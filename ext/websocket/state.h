@@ -6,9 +6,16 @@
 #include "ext/websocket/spare.h"
 #include "runtime/base/list.h"
 
+#include <redd/metrics.h>
 #include <redd/websocket.h>
 
 typedef struct redd__ws_lane redd__ws_lane;
+
+/** A worker's cells, laid out as the extension's metrics are. */
+typedef struct redd__ws_meters {
+    redd_metric_cell connections;
+    redd_metric_cell open; /* length of the state's `open` */
+} redd__ws_meters;
 
 typedef struct redd__ws_state {
     redd_worker *worker;
@@ -21,7 +28,7 @@ typedef struct redd__ws_state {
     redd_pool sockets;
     redd_pool pongs;
     redd__list open; /* sockets whose close event has not come */
-    size_t n_open;
+    redd__ws_meters *meters;
     redd__ws_spare spare; /* memory of messages */
     redd__ws_lane *spare_lanes;
     size_t n_spare_lanes;
