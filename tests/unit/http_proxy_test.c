@@ -274,7 +274,7 @@ static void late(void **state)
     peer_open(&s.b, &c, "10.0.0.1"); /* drop by drop */
     for (int i = 0; i < 10; i++) {
         assert_false(c.eof);
-        client_send(&c, "PROXY TCP4" + i, 1);
+        client_send(&c, &"PROXY TCP4"[i], 1);
         client_wait(&c, 501);
     }
     assert_true(c.eof);
