@@ -50,6 +50,7 @@ need_test() {
     need procps program ps
     need python3 test -x /usr/bin/python3
     need python3-websockets python_module websockets
+    need python3-prometheus-client python_module prometheus_client
     need nodejs any_program node nodejs
     need npm program npm
     need chromium any_program chromium chromium-browser google-chrome

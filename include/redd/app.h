@@ -20,6 +20,8 @@ typedef struct redd_app {
     void (*worker_stop)(redd_worker *w, void *state, redd_stop_mode mode);
     void (*worker_fini)(redd_worker *w, void *state);
     void (*fini)(redd_runtime *rt, void *shared);
+    const redd_metric *metrics; /* <redd/metrics.h> */
+    size_t n_metrics;
 } redd_app;
 
 typedef const redd_app *(*redd_app_entry_fn)(void);

@@ -91,6 +91,7 @@ int redd__app_load(redd__app *app, redd_runtime *rt, const char *path, redd__sen
         REDD_EXTENSION_HEAD,           .name = d->name ? d->name : "app",
         .version = REDD_VERSION,       .deps = app->deps,
         .n_deps = app->n_deps,         .init = d->init,
+        .metrics = d->metrics,         .n_metrics = d->n_metrics,
         .worker_init = d->worker_init, .worker_stop = d->worker_stop,
         .worker_fini = d->worker_fini, .fini = d->fini,
     };
