@@ -31,7 +31,7 @@ int redd__executor_new(const redd__executor_options *options, redd_executor **ou
 /** The inbox that its remote wakes and blocking results use; borrowed. */
 redd__inbox *redd__executor_inbox(redd_executor *ex);
 /** As the table's live; any thread, as long as the executor is not closed. */
-size_t redd__executor_live(const redd_executor *ex);
+size_t redd__executor_live(const redd_executor *base);
 /** Drops every live future and abandons every job; returns how many there were. Spawning still
  * works inside the drops, and what is spawned there is dropped as well. */
 size_t redd__executor_abort_all(redd_executor *base);
