@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,20 +56,29 @@ static void read_stat(redd__process *out)
     out->resident_bytes = stat_field(text, RESIDENT_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/** One by one; `max` when none is left to look with. */
+static uint64_t count_fds(uint64_t max)
+{
+    uint64_t n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir)
+        return errno == EMFILE ? max : 0;
+    for (const struct dirent *d; (d = readdir(dir));)
+        n += d->d_name[0] != '.';
+    (void)closedir(dir);
+    return n - 1; /* the folder itself */
+}
+
 static void read_fds(redd__process *out)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         out->max_fds = limit.rlim_cur;
-    DIR *dir = opendir("/proc/self/fd");
-    if (!dir) {
-        out->open_fds = errno == EMFILE ? out->max_fds : 0; /* none is left to look with */
-        return;
-    }
-    for (const struct dirent *d; (d = readdir(dir));)
-        out->open_fds += d->d_name[0] != '.';
-    (void)closedir(dir);
-    out->open_fds--; /* the folder itself */
+    struct stat folder;
+    if (stat("/proc/self/fd", &folder) == 0 && folder.st_size > 0)
+        out->open_fds = (uint64_t)folder.st_size; /* their number, since Linux 6.2 */
+    else
+        out->open_fds = count_fds(out->max_fds);
 }
 
 static uint64_t micros(struct timeval t)

@@ -4,6 +4,8 @@
 
 #include "ext/net/tcp.h"
 
+#include <redd/metrics.h>
+
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 
@@ -247,6 +249,8 @@ static void out_of_descriptors(server *s)
     assert_non_null(strstr(s->f.logged, "(10 tries)"));
     unsigned wakes = s->c.wakes;
     assert_true(wakes >= 25 && wakes <= 32); /* ten times a second, not in every turn */
+    uint64_t failures = redd_metric_sum(s->f.rt, "redd_net_accept_failures", 0);
+    assert_true(failures == wakes || failures == wakes + 1);
 
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (int i = 0; i < CLIENTS; i++) {
@@ -256,6 +260,8 @@ static void out_of_descriptors(server *s)
         assert_int_equal(close(clients[i]), 0);
     }
     assert_int_equal(redd_acceptor_accepted(s->a), CLIENTS);
+    assert_int_equal(redd_metric_sum(s->f.rt, "redd_net_accepted", 0), CLIENTS);
+    assert_int_equal(redd_metric_sum(s->f.rt, "redd_net_accept_failures", 0), failures);
 }
 
 static void test_out_of_descriptors(void **state)

@@ -365,7 +365,7 @@ static void descriptors_out(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
     redd_slice page = scrape(f, &out);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_true(om_value(page, "process_open_fds") == next);
+    assert_true(om_value(page, "process_open_fds") >= next); /* there may be higher ones */
     assert_true(om_value(page, "process_max_fds") == next);
     assert_true(om_value(page, "process_resident_memory_bytes") == memory);
     redd_buffer_release(&out);
