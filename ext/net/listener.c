@@ -2,7 +2,6 @@
 #include "ext/net/listener.h"
 #include "ext/net/address.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
@@ -22,6 +21,12 @@ static int set_option(int fd, int level, int option, int value)
     return setsockopt(fd, level, option, &value, sizeof(value)) == 0 ? 0 : -errno;
 }
 
+int redd__listener_tcp_options(int fd)
+{
+    int rc = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    return rc ? rc : set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
 static int set_options(int fd, int family, const redd_listen_options *o)
 {
     /* Lets a server start again while connections of the former one are in TIME_WAIT; it does not
@@ -29,12 +34,7 @@ static int set_options(int fd, int family, const redd_listen_options *o)
     int rc = set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (rc == 0 && family == AF_INET6)
         rc = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->ipv6_only);
-    /* Accepted sockets inherit the rest: no calls for each connection. */
-    if (rc == 0)
-        rc = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    if (rc == 0)
-        rc = set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    return rc;
+    return rc ? rc : redd__listener_tcp_options(fd);
 }
 
 /** Binds `fd` and listens. `shared_port` joins a port on which a socket of ours listens already. */
@@ -133,7 +133,7 @@ static int choose_balance(redd_balance asked, redd_balance *out)
     return 0;
 }
 
-static redd_listener *listener_new(redd_runtime *rt, redd_balance balance)
+redd_listener *redd__listener_new(redd_runtime *rt, redd_balance balance)
 {
     const redd_allocator *alloc = redd_runtime_allocator(rt);
     unsigned slots = balance == REDD_BALANCE_REUSEPORT ? redd_runtime_workers(rt) : 1;
@@ -163,7 +163,7 @@ int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options, red
     int rc = options->path ? 0 : choose_balance(options->balance, &balance);
     if (rc)
         return rc;
-    redd_listener *l = listener_new(rt, balance);
+    redd_listener *l = redd__listener_new(rt, balance);
     if (!l)
         return UV_ENOMEM;
     rc = options->path ? open_unix(l, options) : open_first(l, options);
@@ -175,71 +175,10 @@ int redd_listener_bind(redd_runtime *rt, const redd_listen_options *options, red
     return 0;
 }
 
-/* Of unix sockets as of others: the name may be any that the system gives. */
-static void tell_name(redd_listener *l, const struct sockaddr_storage *name, socklen_t len)
-{
-    redd__address_from(name, &l->address);
-    if (!l->address.local)
-        return;
-    const struct sockaddr_un *un = (const struct sockaddr_un *)name;
-    size_t n = len - offsetof(struct sockaddr_un, sun_path);
-    if (n > 0 && n < sizeof(l->file.path))
-        memcpy(l->file.path, un->sun_path, n);
-    if (n > 0 && un->sun_path[0] == '\0')
-        l->file.path[0] = '@';
-}
-
-/* A stream socket that listens; tells its name. */
-static int examine(int fd, struct sockaddr_storage *name, socklen_t *len)
-{
-    int listens = 0, type = 0;
-    socklen_t size = sizeof(int);
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
-        getsockname(fd, (struct sockaddr *)name, len) != 0)
-        return -errno;
-    return type == SOCK_STREAM && listens ? 0 : UV_EINVAL;
-}
-
-/* What a socket of our own is born with. */
-static int prepare(int fd, sa_family_t family)
-{
-    int rc = 0;
-    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
-        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
-        rc = -errno;
-    if (rc == 0 && (family == AF_INET || family == AF_INET6))
-        rc = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    return rc;
-}
-
-int redd_listener_adopt(redd_runtime *rt, int fd, redd_listener **out)
-{
-    struct sockaddr_storage name = {0};
-    socklen_t len = sizeof(name);
-    int rc = examine(fd, &name, &len);
-    if (rc)
-        return rc;
-    redd_listener *l = listener_new(rt, REDD_BALANCE_SHARED);
-    if (!l)
-        return UV_ENOMEM;
-    rc = prepare(fd, name.ss_family);
-    if (rc) {
-        redd_listener_free(l);
-        return rc;
-    }
-    tell_name(l, &name, len);
-    l->fds[0] = fd;
-    l->n = 1;
-    *out = l;
-    return 0;
-}
-
 void redd_listener_free(redd_listener *l)
 {
     if (!l)
         return;
-    /* Before the socket closes: a server that finds the file alive leaves it alone. */
     redd__unix_remove(&l->file);
     close_sockets(l);
     redd_free(l->alloc, l, listener_size(l->slots));

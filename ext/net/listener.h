@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What an acceptor sees of its listener. */
+/** A listener's sockets, for its acceptors and for those who make it. */
 #ifndef REDD_NET_LISTENER_H
 #define REDD_NET_LISTENER_H
 
@@ -21,5 +21,11 @@ struct redd_listener {
     unsigned n;                      /* sockets that are open: `slots`, once bound */
     int fds[];
 };
+
+/** One without sockets, for redd_listener_free. NULL: out of memory. */
+redd_listener *redd__listener_new(redd_runtime *rt, redd_balance balance);
+
+/** What the sockets that `fd` accepts shall inherit: so there is no call for each of them. */
+int redd__listener_tcp_options(int fd);
 
 #endif

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* A socket file outlives its process, so one that is found may be left over or alive: asking it is
- * the only way to know. Between the question and the answer's use another server could take the
- * path, so servers of ours take turns by a lock on the folder, which leaves no file behind. */
+ * the only way to know. Between the answer and its use another server could take the path, so
+ * servers of ours take turns by a lock on the folder, which leaves no file behind.
+ *
+ * Why not bind to a name beside the path and rename() it over, which needs no lock: rename replaces
+ * whatever is there by then, a server that came first too; and the system goes on to call the
+ * socket by the name that it was bound to, in getsockname, in ss and at every peer. */
 #include "ext/net/unix.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
+
+/* Servers hold the lock for a few system calls. Whoever holds it for longer is none, and must not
+ * keep us from saying so. */
+enum { LOCK_TRIES = 100, LOCK_PAUSE_MS = 10 };
 
 static int make_name(const char *path, struct sockaddr_un *name, socklen_t *len)
 {
@@ -43,8 +52,10 @@ static int probe(const struct sockaddr_un *name, socklen_t len)
     int rc = open_socket(&fd);
     if (rc)
         return rc;
-    if (connect(fd, (const struct sockaddr *)name, len) == 0 || errno == EAGAIN)
-        rc = UV_EADDRINUSE; /* also one whose backlog is full is alive */
+    /* Also one whose backlog is full, or that is no stream socket, is alive. */
+    if (connect(fd, (const struct sockaddr *)name, len) == 0 || errno == EAGAIN ||
+        errno == EPROTOTYPE)
+        rc = UV_EADDRINUSE;
     else if (errno != ECONNREFUSED && errno != ENOENT)
         rc = -errno;
     (void)close(fd);
@@ -65,6 +76,18 @@ static int clear_path(const char *path, const struct sockaddr_un *name, socklen_
     return rc;
 }
 
+static int take_lock(int folder)
+{
+    for (int tries = 1; flock(folder, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return -errno;
+        if (tries == LOCK_TRIES)
+            return UV_EBUSY;
+        (void)poll(NULL, 0, LOCK_PAUSE_MS);
+    }
+    return 0;
+}
+
 /* The lock lasts as long as the descriptor. */
 static int lock_folder(const char *path, int *fd)
 {
@@ -78,14 +101,9 @@ static int lock_folder(const char *path, int *fd)
     *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
         return -errno;
-    int rc;
-    do
-        rc = flock(*fd, LOCK_EX);
-    while (rc != 0 && errno == EINTR);
-    if (rc == 0)
-        return 0;
-    rc = -errno;
-    (void)close(*fd);
+    int rc = take_lock(*fd);
+    if (rc)
+        (void)close(*fd);
     return rc;
 }
 
@@ -99,7 +117,9 @@ static int bind_file(int fd, const struct sockaddr_un *name, socklen_t len, unsi
         return rc;
     if (bind(fd, (const struct sockaddr *)name, len) != 0)
         return -errno;
-    if (chmod(file->path, (mode_t)mode) != 0 || lstat(file->path, &st) != 0) {
+    /* Not through a link, should somebody have put one there. */
+    if (lstat(file->path, &st) != 0 ||
+        fchmodat(AT_FDCWD, file->path, (mode_t)mode, AT_SYMLINK_NOFOLLOW) != 0) {
         rc = -errno;
         (void)unlink(file->path);
         return rc;
@@ -152,10 +172,11 @@ int redd__unix_listen(const char *path, unsigned mode, int backlog, redd__unix_f
     return rc;
 }
 
-void redd__unix_remove(const redd__unix_file *file)
+void redd__unix_remove(redd__unix_file *file)
 {
     struct stat st;
     if (file->made && lstat(file->path, &st) == 0 && st.st_dev == file->device &&
         st.st_ino == file->inode)
         (void)unlink(file->path);
+    file->made = false; /* the number of the inode may be another file's from now on */
 }

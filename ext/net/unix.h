@@ -17,10 +17,12 @@ typedef struct redd__unix_file {
 
 /** Listens at `path` ("@name": an abstract name) with `mode`; the socket is in *out. A socket file
  * that nobody listens on is replaced. UV_ENAMETOOLONG; UV_EADDRINUSE: somebody listens there;
- * UV_EEXIST: it is no socket; UV_E* of the system. */
+ * UV_EEXIST: it is no socket; UV_EBUSY: somebody has locked the folder for a second; UV_E* of the
+ * system. */
 int redd__unix_listen(const char *path, unsigned mode, int backlog, redd__unix_file *file,
                       int *out);
-/** Removes the file if it is still the one that was made. */
-void redd__unix_remove(const redd__unix_file *file);
+/** Removes the file if it is still the one that was made. While the socket is open: until then a
+ *  server that finds the file alive leaves it alone. */
+void redd__unix_remove(redd__unix_file *file);
 
 #endif

@@ -25,9 +25,11 @@ typedef struct redd_listen_options {
     bool ipv6_only; /* an IPv6 wildcard takes IPv4 too unless set */
     /** A unix socket in this path instead of host and port: shared by all workers. A socket that
      *  nobody listens on is replaced; one that is alive is UV_EADDRINUSE, any other file UV_EEXIST.
-     *  Removed at the end, unless it is another one by then. */
+     *  Removed at the end, unless it is another one by then. Servers that start at the same path
+     *  take turns by a lock on its folder, which must be readable: UV_EBUSY when somebody holds it
+     *  for a second. */
     const char *path; /* at most 107 bytes; "@name": an abstract one, without a file */
-    unsigned mode;    /* of that path; 0: 0660 */
+    unsigned mode;    /* of that path, whatever the umask; 0: 0660 */
 } redd_listen_options;
 #define REDD_LISTEN_OPTIONS_INIT                   \
     {                                              \
