@@ -32,6 +32,18 @@ static inline char *redd__put_number(char *p, uint64_t n)
     return redd__put(p, digits + i, sizeof digits - i);
 }
 
+/** At most 16 digits, in lower case. */
+static inline char *redd__put_hex(char *p, uint64_t n)
+{
+    static const char hex[] = "0123456789abcdef";
+    int shift = 60;
+    while (shift > 0 && n >> shift == 0)
+        shift -= 4;
+    for (; shift >= 0; shift -= 4)
+        *p++ = hex[n >> shift & 15];
+    return p;
+}
+
 /** Exactly `width` digits, with zeros in front. */
 static inline char *redd__put_padded(char *p, unsigned n, size_t width)
 {

@@ -257,12 +257,7 @@ int redd_http_start(redd_http_request *req, unsigned status, const redd_http_fie
 
 char *redd__http_put_chunk_size(char *p, uint64_t n)
 {
-    static const char hex[] = "0123456789abcdef";
-    int shift = 60;
-    while (shift > 0 && (n >> shift & 15) == 0)
-        shift -= 4;
-    for (; shift >= 0; shift -= 4)
-        *p++ = hex[n >> shift & 15];
+    p = redd__put_hex(p, n);
     return REDD__PUT(p, "\r\n");
 }
 

@@ -15,10 +15,12 @@ typedef struct redd_http_files_options {
     const char *root;          /* the folder; may itself be a symbolic link */
     const char *index;         /* file for a folder's own path; NULL: "index.html"; "": none */
     bool listing;              /* a folder without index is listed */
-    bool hidden;               /* names that begin with a dot are served too */
+    bool hidden;               /* names that begin with a dot are served too, not only the root's
+                                  ".well-known" (RFC 8615) */
     bool no_precompressed;     /* do not look for name.br, name.zst and name.gz */
-    const char *cache_control; /* the field of each 200, 206 and 304; NULL: none */
-    const char *mime_types;    /* in the form of /etc/mime.types; NULL: the system's */
+    const char *cache_control; /* the field of each file's 200, 206 and 304; NULL: none */
+    const char *mime_types;    /* in the form of /etc/mime.types; NULL: the system's, and the web's
+                                  well-known types where it lacks them */
 } redd_http_files_options;
 #define REDD_HTTP_FILES_OPTIONS_INIT                   \
     {                                                  \

@@ -1,22 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/files/condition.h"
 
-#include <stdio.h>
+#include "ext/http/put.h"
 
-void redd__validators_of(const struct stat *st, redd__validators *out)
+void redd__validators_of(const struct stat *st, const char *coding, int64_t now,
+                         redd__validators *out)
 {
-    unsigned long long ns = (unsigned long long)st->st_mtim.tv_sec * 1000000000ULL +
-                            (unsigned long long)st->st_mtim.tv_nsec;
-    int n =
-        snprintf(out->etag, sizeof out->etag, "\"%llx-%llx\"", ns, (unsigned long long)st->st_size);
-    out->etag_len = (size_t)n;
-    out->modified = (int64_t)st->st_mtim.tv_sec;
+    uint64_t ns = (uint64_t)st->st_mtim.tv_sec * 1000000000U + (uint64_t)st->st_mtim.tv_nsec;
+    redd_slice suffix = redd_slice_str(coding);
+    char *p = REDD__PUT(out->etag, "\"");
+    p = redd__put_hex(p, ns);
+    *p++ = '-';
+    p = redd__put_hex(p, (uint64_t)st->st_size);
+    if (suffix.len > 0) {
+        *p++ = '-';
+        p = redd__put_slice(p, suffix);
+    }
+    *p++ = '"';
+    out->etag_len = (size_t)(p - out->etag);
+    out->modified = st->st_mtim.tv_sec < now ? (int64_t)st->st_mtim.tv_sec : now;
     (void)redd__http_date_put(out->modified_text, out->modified);
 }
 
-static redd_slice field(const redd_http_request *req, const char *name)
+/* Two of a field that is no list say nothing. */
+static redd_slice single(const redd_http_request *req, const char *name)
 {
-    return redd_http_field_get(req, name, 0);
+    redd_slice value = redd_http_field_get(req, name, 0);
+    if (value.data && redd_http_field_get(req, name, 1).data)
+        return redd_slice_of("", 0);
+    return value;
+}
+
+static bool has(const redd_http_request *req, const char *name)
+{
+    return redd_http_field_get(req, name, 0).data != NULL;
+}
+
+static bool date_of(const redd_http_request *req, const char *name, int64_t now, int64_t *t)
+{
+    return redd__http_date_parse(single(req, name), now, t);
 }
 
 /* Equal, and both strong. */
@@ -48,25 +70,22 @@ unsigned redd__conditions_judge(const redd_http_request *req, const redd__valida
                                 int64_t now)
 {
     int64_t t;
-    if (field(req, "if-match").data) {
+    if (has(req, "if-match")) {
         if (!lists(req, "if-match", v, same_strong))
             return 412;
-    } else if (redd__http_date_parse(field(req, "if-unmodified-since"), now, &t)) {
-        if (v->modified > t)
-            return 412;
+    } else if (date_of(req, "if-unmodified-since", now, &t) && v->modified > t) {
+        return 412;
     }
-    if (field(req, "if-none-match").data)
+    if (has(req, "if-none-match"))
         return lists(req, "if-none-match", v, same_weak) ? 304 : 0;
-    if (redd__http_date_parse(field(req, "if-modified-since"), now, &t))
-        return v->modified <= t ? 304 : 0;
-    return 0;
+    return date_of(req, "if-modified-since", now, &t) && v->modified <= t ? 304 : 0;
 }
 
 /* A date is as good as a strong tag only when the file has been at rest since (RFC 9110 8.8.2.2).
  */
 bool redd__if_range_holds(const redd_http_request *req, const redd__validators *v, int64_t now)
 {
-    redd_slice value = field(req, "if-range");
+    redd_slice value = single(req, "if-range");
     int64_t t;
     if (!value.data)
         return true;

@@ -11,12 +11,8 @@
 
 static int copy(const redd_allocator *a, const char *text, char **out)
 {
-    size_t size = strlen(text) + 1;
-    *out = redd_alloc(a, size);
-    if (!*out)
-        return UV_ENOMEM;
-    memcpy(*out, text, size);
-    return 0;
+    *out = redd_alloc_string(a, text, strlen(text));
+    return *out ? 0 : UV_ENOMEM;
 }
 
 static void drop(const redd_allocator *a, char *text)

@@ -17,4 +17,7 @@ struct redd_http_files {
     char *cache_control; /* NULL: none */
 };
 
+/** Answers with a status and its reason as text. */
+void redd__files_refuse(redd_http_request *req, unsigned status);
+
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/files/listing.h"
 
-#include <redd/error.h>
+#include "ext/http/files/find.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
-#define NAMES_MAX (1U << 20) /* bytes of all names */
+/* Of the names that are listed, a byte of which makes at most nine of the page ("%22&quot;"), and
+ * an entry less than sixty more: a page is shorter than REDD__LISTING_MAX. */
+#define NAMES_MAX   (512U << 10)
+#define ENTRIES_MAX 10000U
 
 static int text(redd_buffer *out, const char *s)
 {
@@ -75,30 +76,60 @@ static int entry(redd_buffer *out, const char *name, bool folder)
 
 /* --- names, gathered before they are sorted: 'd' or 'f', the name, NUL --- */
 
-static bool is_folder(int fd, const struct dirent *d, bool *served)
+typedef struct names {
+    const redd_http_files *files;
+    redd__file_path path; /* of the folder, with a slash behind it unless it is the root */
+    redd_buffer list;
+    size_t n;
+    bool more; /* than are listed */
+} names;
+
+/* What a link leads to is opened as a request would: links out of the root are not listed. */
+static mode_t mode_of(names *all, const struct dirent *d)
 {
-    struct stat st;
-    *served = d->d_type == DT_DIR || d->d_type == DT_REG;
-    if (*served)
-        return d->d_type == DT_DIR;
-    *served = fstatat(fd, d->d_name, &st, 0) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode));
-    return *served && S_ISDIR(st.st_mode);
+    redd__found it;
+    size_t len = all->path.len;
+    mode_t mode = 0;
+    if (d->d_type == DT_DIR || d->d_type == DT_REG)
+        return d->d_type == DT_DIR ? S_IFDIR : S_IFREG;
+    if (d->d_type != DT_LNK && d->d_type != DT_UNKNOWN)
+        return 0;
+    if (redd__file_path_append(&all->path, d->d_name) &&
+        redd__find(all->files, all->path.text, &it) == 0) {
+        (void)close(it.fd);
+        mode = it.st.st_mode & S_IFMT;
+    }
+    redd__file_path_cut(&all->path, len);
+    return mode;
 }
 
-static int gather_one(redd_buffer *names, int fd, const struct dirent *d, bool hidden)
+static bool is_shown(const names *all, const char *name)
 {
-    bool served;
-    if (d->d_name[0] == '.' &&
-        (!hidden || strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0))
-        return 0;
-    bool folder = is_folder(fd, d, &served);
-    if (!served)
-        return 0;
-    int rc = redd_buffer_append(names, folder ? "d" : "f", 1);
-    return rc ? rc : redd_buffer_append(names, d->d_name, strlen(d->d_name) + 1);
+    if (name[0] != '.')
+        return true;
+    return all->files->hidden && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-static int gather(int fd, bool hidden, redd_buffer *names)
+static int gather_one(names *all, const struct dirent *d)
+{
+    size_t size = strlen(d->d_name) + 1;
+    if (!is_shown(all, d->d_name))
+        return 0;
+    mode_t mode = mode_of(all, d);
+    if (mode != S_IFDIR && mode != S_IFREG)
+        return 0;
+    if (all->n == ENTRIES_MAX || size + 1 > NAMES_MAX - all->list.len) {
+        all->more = true;
+        return 0;
+    }
+    int rc = redd_buffer_append(&all->list, mode == S_IFDIR ? "d" : "f", 1);
+    if (rc == 0)
+        rc = redd_buffer_append(&all->list, d->d_name, size);
+    all->n += rc == 0;
+    return rc;
+}
+
+static int gather(names *all, int fd)
 {
     int rc = 0;
     DIR *dir = fdopendir(fd);
@@ -108,8 +139,8 @@ static int gather(int fd, bool hidden, redd_buffer *names)
         return rc;
     }
     errno = 0;
-    for (const struct dirent *d; rc == 0 && (d = readdir(dir)); errno = 0)
-        rc = gather_one(names, fd, d, hidden);
+    for (const struct dirent *d; rc == 0 && !all->more && (d = readdir(dir)); errno = 0)
+        rc = gather_one(all, d);
     if (rc == 0 && errno)
         rc = -errno;
     (void)closedir(dir);
@@ -121,47 +152,56 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b); /* the kind stands in front */
 }
 
-static int write_sorted(const redd_buffer *names, redd_buffer *out)
+static int write_sorted(const names *all, redd_buffer *out)
 {
-    size_t n = 0, i = 0;
+    size_t i = 0;
     int rc = 0;
-    for (size_t at = 0; at < names->len; at++)
-        n += names->data[at] == '\0';
-    if (n == 0)
+    if (all->n == 0)
         return 0;
-    const char **list = redd_alloc(out->alloc, n * sizeof *list);
+    const char **list = redd_alloc(out->alloc, all->n * sizeof *list);
     if (!list)
         return UV_ENOMEM;
-    for (const char *p = names->data; i < n; p += strlen(p) + 1)
+    for (const char *p = all->list.data; i < all->n; p += strlen(p) + 1)
         list[i++] = p;
-    qsort(list, n, sizeof *list, compare);
-    for (i = 0; rc == 0 && i < n; i++)
+    qsort(list, all->n, sizeof *list, compare);
+    for (i = 0; rc == 0 && i < all->n; i++)
         rc = entry(out, list[i] + 1, list[i][0] == 'd');
-    redd_free(out->alloc, list, n * sizeof *list);
+    redd_free(out->alloc, list, all->n * sizeof *list);
     return rc;
 }
 
-static int head(redd_buffer *out, const char *path, bool parent)
+static int write_head(const redd__file_path *path, redd_buffer *out)
 {
     int rc;
-    if ((rc = text(out, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>")) ||
-        (rc = html(out, path)) || (rc = text(out, "</title>\n<h1>")) || (rc = html(out, path)) ||
-        (rc = text(out, "</h1>\n<ul>\n")))
+    if ((rc = text(out, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>/")) ||
+        (rc = html(out, path->text)) || (rc = text(out, "</title>\n<h1>/")) ||
+        (rc = html(out, path->text)) || (rc = text(out, "</h1>\n<ul>\n")))
         return rc;
-    return parent ? text(out, "<li><a href=\"../\">../</a></li>\n") : 0;
+    return path->len > 0 ? text(out, "<li><a href=\"../\">../</a></li>\n") : 0;
 }
 
-int redd__listing_write(int fd, const char *path, bool parent, bool hidden, redd_buffer *out)
+static int write_page(const names *all, redd_buffer *out)
 {
-    redd_buffer names;
-    redd_buffer_init(&names, out->alloc, NAMES_MAX);
-    int rc = gather(fd, hidden, &names);
+    int rc = write_head(&all->path, out);
     if (rc == 0)
-        rc = head(out, path, parent);
+        rc = write_sorted(all, out);
+    if (rc == 0 && all->more)
+        rc = text(out, "<li>and more</li>\n");
+    return rc ? rc : text(out, "</ul>\n");
+}
+
+int redd__listing_write(const redd_http_files *files, const redd__file_path *path, int fd,
+                        redd_buffer *out)
+{
+    names all = {.files = files, .path = *path};
+    redd_buffer_init(&all.list, out->alloc, NAMES_MAX);
+    if (path->len > 0 && !redd__file_path_append(&all.path, "/")) {
+        (void)close(fd);
+        return UV_ENAMETOOLONG;
+    }
+    int rc = gather(&all, fd);
     if (rc == 0)
-        rc = write_sorted(&names, out);
-    if (rc == 0)
-        rc = text(out, "</ul>\n");
-    redd_buffer_release(&names);
+        rc = write_page(&all, out);
+    redd_buffer_release(&all.list);
     return rc;
 }

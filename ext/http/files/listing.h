@@ -3,11 +3,18 @@
 #ifndef REDD_HTTP_FILES_LISTING_H
 #define REDD_HTTP_FILES_LISTING_H
 
+#include "ext/http/files/files.h"
+#include "ext/http/files/path.h"
+
 #include <redd/buffer.h>
 
-/** Appends the page of the open folder `fd`: folders first, by name, links for each; names with a
- *  leading dot only if `hidden`. `path` is shown as its title, `parent` adds a link upwards. Takes
- *  `fd`. UV_E* of reading, REDD_ELIMIT: too many entries, UV_ENOMEM. */
-int redd__listing_write(int fd, const char *path, bool parent, bool hidden, redd_buffer *out);
+/** No page is longer. */
+#define REDD__LISTING_MAX (8U << 20)
+
+/** Appends the page of the open folder `fd`, which `path` names: links to what would be served,
+ *  folders first, by name, names with a leading dot only if hidden ones are served; of very many
+ *  entries only some. Takes `fd`. UV_E* of reading, UV_ENOMEM. */
+int redd__listing_write(const redd_http_files *files, const redd__file_path *path, int fd,
+                        redd_buffer *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/http/files/mime.h"
 
+#include "ext/http/fields.h"
 #include "ext/http/put.h"
 
 #include <errno.h>
@@ -39,53 +40,71 @@ static const char well_known[] = "text/html html htm\n"
                                  "video/mp4 mp4\n"
                                  "video/webm webm\n";
 
-static int read_all(redd__mime *m, int fd)
+/* Reads the file, and leaves room for `extra` bytes behind it. */
+static int read_all(redd__mime *m, int fd, size_t extra)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return -errno;
     if (st.st_size > FILE_MAX)
         return UV_EFBIG;
-    m->text = redd_alloc(m->alloc, (size_t)st.st_size + 1);
+    size_t max = (size_t)st.st_size, len = 0;
+    m->size = max + extra;
+    m->text = redd_alloc(m->alloc, m->size);
     if (!m->text)
         return UV_ENOMEM;
-    m->size = (size_t)st.st_size + 1;
-    size_t len = 0;
     ssize_t got = 1;
-    while (got > 0 && len + 1 < m->size) {
-        got = read(fd, m->text + len, m->size - 1 - len);
+    while (got > 0 && len < max) {
+        got = read(fd, m->text + len, max - len);
         len += got > 0 ? (size_t)got : 0;
     }
-    if (got < 0)
-        return -errno;
     m->text[len] = '\0';
-    return 0;
+    return got < 0 ? -errno : 0;
 }
 
-static int copy_well_known(redd__mime *m)
+/* What the system's file does not know, or where there is none. */
+static void append_well_known(redd__mime *m)
 {
-    m->text = redd_alloc(m->alloc, sizeof well_known);
-    if (!m->text)
-        return UV_ENOMEM;
-    m->size = sizeof well_known;
-    memcpy(m->text, well_known, sizeof well_known);
-    return 0;
+    size_t len = strlen(m->text);
+    m->text[len] = '\n';
+    memcpy(m->text + len + 1, well_known, sizeof well_known);
 }
 
-static int read_text(redd__mime *m, const char *path)
+static int read_system(redd__mime *m)
 {
-    int fd = open(path ? path : "/etc/mime.types", O_RDONLY | O_CLOEXEC);
+    int fd = open("/etc/mime.types", O_RDONLY | O_CLOEXEC);
+    size_t extra = 1 + sizeof well_known;
+    int rc = UV_ENOENT;
+    if (fd >= 0) {
+        rc = read_all(m, fd, extra);
+        (void)close(fd);
+    }
+    if (rc && rc != UV_ENOMEM) {
+        redd__mime_fini(m);
+        m->size = extra;
+        m->text = redd_alloc_zero(m->alloc, extra);
+        rc = m->text ? 0 : UV_ENOMEM;
+    }
+    if (rc == 0)
+        append_well_known(m);
+    return rc;
+}
+
+static int read_named(redd__mime *m, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return path ? -errno : copy_well_known(m);
-    int rc = read_all(m, fd);
+        return -errno;
+    int rc = read_all(m, fd, 1);
     (void)close(fd);
     return rc;
 }
 
 static int add(redd__mime *m, redd_slice ending, redd_slice type)
 {
-    if (ending.len > ENDING_MAX || type.len + sizeof "; charset=utf-8" > REDD__MIME_MAX)
-        return 0; /* nobody asks for it */
+    if (ending.len > ENDING_MAX || type.len + sizeof "; charset=utf-8" > REDD__MIME_MAX ||
+        !redd__http_is_value(type))
+        return 0; /* nobody asks for it, or it cannot be told */
     if (m->n == m->cap) {
         size_t cap = m->cap ? m->cap * 2 : FIRST_CAP;
         redd__mime_entry *entries =
@@ -145,16 +164,34 @@ static int compare(const void *a, const void *b)
     return order ? order : (x.len > y.len) - (x.len < y.len);
 }
 
+/* Of equal ones the first in the text counts. */
+static int compare_in_text(const void *a, const void *b)
+{
+    const redd__mime_entry *x = a, *y = b;
+    int order = compare(a, b);
+    return order ? order : (x->ending.data > y->ending.data) - (x->ending.data < y->ending.data);
+}
+
+static void order_entries(redd__mime *m)
+{
+    size_t kept = 0;
+    qsort(m->entries, m->n, sizeof *m->entries, compare_in_text);
+    for (size_t i = 1; i < m->n; i++)
+        if (compare(&m->entries[i], &m->entries[kept]) != 0)
+            m->entries[++kept] = m->entries[i];
+    m->n = kept + 1;
+}
+
 int redd__mime_load(redd__mime *m, const redd_allocator *a, const char *path)
 {
     *m = (redd__mime){.alloc = a};
-    int rc = read_text(m, path);
+    int rc = path ? read_named(m, path) : read_system(m);
     if (rc == 0)
         rc = parse(m);
     if (rc)
         redd__mime_fini(m);
     else if (m->n > 0)
-        qsort(m->entries, m->n, sizeof *m->entries, compare);
+        order_entries(m);
     return rc;
 }
 

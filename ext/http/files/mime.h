@@ -23,9 +23,9 @@ typedef struct redd__mime {
     size_t n, cap;
 } redd__mime;
 
-/** Reads a file in the form of /etc/mime.types: a type, then its endings, on each line. NULL: the
- *  system's, or a few well-known types where there is none. UV_E* for a named file that cannot be
- *  read, UV_EFBIG, UV_ENOMEM. */
+/** Reads a file in the form of /etc/mime.types: a type, then its endings, on each line; the first
+ *  line that has an ending counts. NULL: the system's, if there is one, and the well-known types of
+ *  the web that it lacks. UV_E* for a named file that cannot be read, UV_EFBIG, UV_ENOMEM. */
 int redd__mime_load(redd__mime *m, const redd_allocator *a, const char *path);
 void redd__mime_fini(redd__mime *m);
 /** The type for a file's name, with charset=utf-8 for texts, in `buf`; application/octet-stream

@@ -13,7 +13,13 @@ bool redd__file_path_append(redd__file_path *p, const char *text)
     return true;
 }
 
-/* The prefix ends where a segment does. */
+void redd__file_path_cut(redd__file_path *p, size_t len)
+{
+    p->len = len;
+    p->text[len] = '\0';
+}
+
+/* The prefix ends where a segment does. What is left is empty or begins with a slash. */
 static bool take_prefix(redd_slice *path, redd_slice prefix)
 {
     while (prefix.len > 0 && prefix.data[prefix.len - 1] == '/')
@@ -21,7 +27,7 @@ static bool take_prefix(redd_slice *path, redd_slice prefix)
     if (path->len < prefix.len || (prefix.len && memcmp(path->data, prefix.data, prefix.len) != 0))
         return false;
     *path = redd_slice_of(path->data + prefix.len, path->len - prefix.len);
-    return path->len > 0 && path->data[0] == '/';
+    return path->len > 0 ? path->data[0] == '/' : prefix.len > 0;
 }
 
 static bool is_name(redd_slice s, bool hidden)
@@ -34,14 +40,24 @@ static bool is_name(redd_slice s, bool hidden)
     return hidden && !relative;
 }
 
+/* Made to be public, for all its dot (RFC 8615). */
+static bool is_well_known(redd_slice s)
+{
+    static const redd_slice name = REDD_SLICE(".well-known");
+    return redd_slice_equal(s, name);
+}
+
 static bool take_segment(redd_slice raw, bool hidden, redd__file_path *out)
 {
     size_t n;
-    if (out->len > 0 && !redd__file_path_append(out, "/"))
+    bool first = out->len == 0;
+    if (!first && !redd__file_path_append(out, "/"))
         return false;
     char *at = out->text + out->len;
-    if (redd_http_decode_percent(raw, false, at, sizeof out->text - out->len - 1, &n) ||
-        !is_name(redd_slice_of(at, n), hidden))
+    if (redd_http_decode_percent(raw, false, at, sizeof out->text - out->len - 1, &n))
+        return false;
+    redd_slice name = redd_slice_of(at, n);
+    if (!is_name(name, hidden) && !(first && is_well_known(name)))
         return false;
     out->len += n;
     out->text[out->len] = '\0';
@@ -52,18 +68,20 @@ bool redd__file_path_parse(redd_slice path, redd_slice prefix, bool hidden, redd
 {
     out->len = 0;
     out->text[0] = '\0';
+    out->folder = false;
     if (!take_prefix(&path, prefix))
         return false;
-    out->folder = path.data[path.len - 1] == '/';
-    if (path.len > 1 && out->folder && path.data[path.len - 2] == '/')
-        return false; /* an empty segment at the end */
-    const char *p = path.data + 1, *end = path.data + path.len - (path.len > 1 && out->folder);
-    while (p < end) {
-        const char *slash = memchr(p, '/', (size_t)(end - p));
-        const char *stop = slash ? slash : end;
-        if (!take_segment(redd_slice_of(p, (size_t)(stop - p)), hidden, out))
+    while (path.len > 0) {
+        /* It is at a slash: what is behind it is a segment, or nothing. */
+        redd_slice rest = redd_slice_of(path.data + 1, path.len - 1);
+        out->folder = rest.len == 0;
+        if (out->folder)
+            break;
+        const char *slash = memchr(rest.data, '/', rest.len);
+        size_t n = slash ? (size_t)(slash - rest.data) : rest.len;
+        if (!take_segment(redd_slice_of(rest.data, n), hidden, out))
             return false;
-        p = stop + 1;
+        path = redd_slice_of(rest.data + n, rest.len - n);
     }
     return true;
 }

@@ -5,7 +5,6 @@
 #include "ext/http/put.h"
 #include "ext/http/request.h"
 
-#include <openssl/rand.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -36,8 +35,9 @@ static int make_boundary(char out[BOUNDARY])
 {
     static const char hex[] = "0123456789abcdef";
     unsigned char bytes[BOUNDARY / 2];
-    if (RAND_bytes(bytes, sizeof bytes) != 1)
-        return UV_EIO;
+    int rc = uv_random(NULL, NULL, bytes, sizeof bytes, 0, NULL);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < sizeof bytes; i++) {
         out[2 * i] = hex[bytes[i] >> 4];
         out[2 * i + 1] = hex[bytes[i] & 15];
@@ -99,8 +99,8 @@ static void on_end(redd__http_watch *w, int status)
     redd_free(t->alloc, t, sizeof *t);
 }
 
-/* Writes until the client is slower, or all is written. What a write is refused for has ended the
- * request, and with it `t`. */
+/* Writes until the client is slower, or all is written. Whoever refuses a write calls on_drain when
+ * it would be taken, or has ended the request, and with it `t`. */
 static void go_on(transfer *t)
 {
     redd_http_request *req = t->req;
@@ -111,7 +111,7 @@ static void go_on(transfer *t)
             return;
         t->part++;
         if (redd_http_write_file(req, t->fd, r->first, length_of(r)))
-            return; /* on_drain goes on, or the end was told */
+            return;
     }
     if (t->parts.n > 1 && redd_http_write(req, end_of_parts(t, buf)) < 0)
         return;
