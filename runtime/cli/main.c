@@ -21,7 +21,7 @@ static const char usage[] =
     "Usage: redd COMMAND [ARGUMENT]...\n"
     "\n"
     "Commands:\n"
-    "  serve     serve an app: a .c file or a shared object\n"
+    "  serve     serve an app, a .c file or a shared object, or a folder\n"
     "  ops       list the ops of the extensions\n"
     "  check     load extensions and an app; print their dependencies and what was refused\n"
     "  help      print this text; `redd COMMAND --help` tells about a command\n"

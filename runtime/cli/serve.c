@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* redd serve: an app or a folder, at some places, with N workers. */
+#include "runtime/cli/activation.h"
 #include "runtime/cli/app_load.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/extensions.h"
@@ -27,9 +28,11 @@ static const char usage[] =
     "Listening:\n"
     "  --host HOST          address or name to listen on (0.0.0.0)\n"
     "  --port PORT          port to listen on (8000); 0: a free one\n"
-    "  --unix PATH          listen on a unix socket too, or alone; @NAME: an abstract one; "
-    "repeatable\n"
-    "  --unix-mode MODE     mode of these sockets (0660)\n"
+    "  --unix PATH          listen on a unix socket, or @NAME, an abstract one; repeatable. There "
+    "is\n"
+    "                       no address beside it unless --host or --port is given\n"
+    "  --unix-mode MODE     mode of these socket files (0660)\n"
+    "A service manager's sockets (LISTEN_FDS) are served, too, like those of --unix.\n"
     "\n"
     "Workers:\n"
     "  --parallel[=N]       serve with N workers, each a thread of its own; without N: as many as\n"
@@ -37,6 +40,7 @@ static const char usage[] =
     "  --balance HOW        how connections are spread over the workers: reuseport (a socket per\n"
     "                       worker), shared (one socket for all) or auto (what the system does "
     "best)\n"
+    "  --drain-timeout TIME what has not ended that long after a TERM or INT is dropped (10s)\n"
     "\n"
     "Files, when APP is a folder:\n"
     "  --listing            show what is in folders without an index\n"
@@ -44,26 +48,23 @@ static const char usage[] =
     "  --index NAME         file for a folder's own path (index.html)\n"
     "  --cache-control TEXT the Cache-Control of files\n"
     "\n"
-    "Content:\n"
-    "  --compress           compress responses as clients accept it, as --set http.compress=on\n"
-    "\n"
     "Logs and metrics:\n"
     "  --access-log FILE    append a line per request to FILE, - for stdout; USR1 opens it again\n"
     "  --access-log-format FORMAT\n"
     "                       common, combined or json (common)\n"
     "  --metrics PATH       answer PATH with metrics as OpenMetrics\n"
     "  --metrics-listen HOST:PORT\n"
-    "                       serve /metrics and /health there, and nothing else\n"
+    "                       serve metrics there alone, at PATH or /metrics, with health beside "
+    "them\n"
     "  --health PATH        answer PATH with 200, or with 503 while stopping\n"
     "\n"
     "Extensions and options:\n"
     "  --ext PATH           also load the extension PATH, a shared object or a .c file; "
     "repeatable\n"
     "  --set NAME=VALUE     set an option of an extension (below); repeatable\n"
+    "  --compress           compress responses as clients accept it: --set http.compress=on\n"
     "  --help               print this text, with the options of every extension that is named\n"
     "  --version            print the version\n"
-    "\n"
-    "A service manager's sockets (LISTEN_FDS) are listened on, too.\n"
     "\n"
     "TERM or INT ends the service: requests in hand are answered, WebSockets closed with 1001. A\n"
     "second one kills. Exit codes: 0 after a stop, 1 for a failure, 2 for a wrong command line.\n"
@@ -73,6 +74,7 @@ static const char usage[] =
 typedef struct service {
     redd__serve_options options;
     redd_runtime *rt;
+    unsigned passed; /* sockets, by a service manager */
     redd__listeners listeners;
     redd__app app;          /* of a file */
     redd_http_files *files; /* of a folder */
@@ -99,8 +101,9 @@ static int serve_on_worker(redd_worker *w, void *user)
         state = redd_worker_state(w, s->app.extension.name);
     }
     int err = 0;
+    redd__front_set_handler(&s->front, w, handler, state);
     for (size_t i = 0; !err && i < s->listeners.n; i++)
-        err = redd__front_serve(&s->front, w, s->listeners.at[i], handler, state);
+        err = redd__front_serve(&s->front, w, s->listeners.at[i]);
     return err ? err : redd__front_serve_metrics(&s->front, w);
 }
 
@@ -120,6 +123,8 @@ static void announce(redd_worker *w, void *user)
         redd__listener_text(s->front.metrics_listener, text, sizeof(text));
         redd__say(name, "Metrics on %s", text);
     }
+    if (s->passed > 0)
+        redd__say(name, "sockets that come from LISTEN_FDS: %u", s->passed);
     if (s->options.workers_source)
         redd__say(name, "the number of threads comes from: %s", s->options.workers_source);
     if (s->files && *redd__serve_files_hint(&s->options))
@@ -150,7 +155,10 @@ static int load_app(service *s, redd__sentence *why)
 static int run(service *s)
 {
     redd__sentence why = {""};
-    if (load_app(s, &why) || redd__listeners_open(&s->listeners, s->rt, &s->options, &why) ||
+    if (s->options.access_log)
+        redd__signals_ignore_reopen();
+    if (load_app(s, &why) ||
+        redd__listeners_open(&s->listeners, s->rt, &s->options, s->passed, &why) ||
         redd__front_open(&s->front, s->rt, &s->options, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     (void)signal(SIGPIPE, SIG_IGN); /* whoever read our stderr may go before we do */
@@ -174,7 +182,10 @@ static int prepare_and_run(service *s)
     redd__sentence why = {""};
     redd_runtime_options options = REDD_RUNTIME_OPTIONS_INIT;
     options.workers = s->options.workers;
+    options.drain_timeout_ms = s->options.drain_timeout_ms;
     options.logger = (redd_logger){.write = log_line, .user = s, .level = REDD_LOG_WARN};
+    if (!s->options.help && redd__activation_take(&s->passed, &why))
+        return fail(&why, REDD__EXIT_FAILURE);
     if (redd__extensions_begin(&options, &s->rt, &why))
         return fail(&why, REDD__EXIT_FAILURE);
     for (size_t i = 0; i < s->options.extensions.n; i++) {

@@ -3,6 +3,7 @@
 
 #include <redd/error.h>
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -30,11 +31,12 @@ int redd__serve_files_open(const redd__serve_options *o, redd_runtime *rt, redd_
 
 const char *redd__serve_files_hint(const redd__serve_options *o)
 {
-    char path[4096];
+    char path[PATH_MAX];
     struct stat st;
-    int n = snprintf(path, sizeof(path), "%s/%s", o->app, o->index ? o->index : "index.html");
+    const char *index = o->index ? o->index : "index.html";
+    int n = snprintf(path, sizeof(path), "%s/%s", o->app, index);
     bool fits = n > 0 && (size_t)n < sizeof(path);
-    if (o->listing || (fits && stat(path, &st) == 0))
+    if (o->listing || (*index && fits && stat(path, &st) == 0 && S_ISREG(st.st_mode)))
         return "";
     return "there is no index file, so / is 404; --listing shows what is there";
 }

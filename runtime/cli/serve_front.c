@@ -7,6 +7,8 @@
 #include <redd/error.h>
 #include <redd/http_metrics.h>
 
+#include <uv.h>
+
 static void reopen(void *user)
 {
     redd_access_log *log = user;
@@ -27,26 +29,49 @@ static int open_log(redd__front *f, redd_runtime *rt, const redd__serve_options 
     return 0;
 }
 
-static int make_seats(redd__front *f, unsigned n, redd__sentence *why)
+/* Metrics that have a listener of their own are nowhere else: it is there to keep them from those
+ * who can reach the app. Health is for both. */
+static int make_seats(redd__front *f, const redd__serve_options *o, unsigned n, redd__sentence *why)
 {
     f->seats = redd_alloc_zero(redd_allocator_default(), n * sizeof(redd__front_seat));
     if (!f->seats)
-        return redd__sentence_set(why, REDD_ELIMIT, "out of memory");
+        return redd__sentence_set(why, UV_ENOMEM, "out of memory");
     f->n_seats = n;
+    for (unsigned i = 0; i < n; i++) {
+        f->seats[i].metrics = redd_slice_str(*o->metrics_host ? NULL : o->metrics_path);
+        f->seats[i].health = redd_slice_str(o->health_path);
+    }
     return 0;
+}
+
+static void not_found(redd_http_request *req, void *user)
+{
+    (void)user;
+    (void)redd_http_respond_text(req, 404, "Not Found\n");
+}
+
+static int open_own(redd__front *f, redd_runtime *rt, const redd__serve_options *o,
+                    redd__sentence *why)
+{
+    redd_listen_options at = REDD_LISTEN_OPTIONS_INIT;
+    at.host = o->metrics_host;
+    at.port = o->metrics_port;
+    f->own = (redd__front_seat){
+        .metrics = redd_slice_str(redd__serve_metrics_path(o)),
+        .health = redd_slice_str(redd__serve_health_path(o)),
+        .handler = not_found,
+    };
+    return redd__listener_open(rt, &at, &f->metrics_listener, why);
 }
 
 int redd__front_open(redd__front *f, redd_runtime *rt, const redd__serve_options *o,
                      redd__sentence *why)
 {
-    f->metrics_path = redd_slice_str(o->metrics_path);
-    f->health_path = redd_slice_str(o->health_path);
-    int err = make_seats(f, redd_runtime_workers(rt), why);
+    int err = make_seats(f, o, redd_runtime_workers(rt), why);
     if (!err && o->access_log)
         err = open_log(f, rt, o, why);
-    if (!err && o->metrics_listen)
-        err = redd__listener_open_at(rt, "--metrics-listen", o->metrics_listen,
-                                     &f->metrics_listener, why);
+    if (!err && *o->metrics_host)
+        err = open_own(f, rt, o, why);
     return err;
 }
 
@@ -69,39 +94,32 @@ static void handle(redd_http_request *req, void *user)
 {
     const redd__front_seat *seat = user;
     redd_slice path = redd_http_path(req);
-    if (is_at(path, seat->front->metrics_path))
+    if (is_at(path, seat->metrics))
         redd_http_metrics_handler(req, NULL);
-    else if (is_at(path, seat->front->health_path))
+    else if (is_at(path, seat->health))
         redd_http_health_handler(req, NULL);
     else
         seat->handler(req, seat->user);
 }
 
-int redd__front_serve(redd__front *f, redd_worker *w, redd_listener *listener,
-                      redd_http_handler_fn handler, void *user)
+void redd__front_set_handler(redd__front *f, redd_worker *w, redd_http_handler_fn handler,
+                             void *user)
+{
+    redd__front_seat *seat = &f->seats[redd_worker_index(w)];
+    seat->handler = handler;
+    seat->user = user;
+}
+
+int redd__front_serve(redd__front *f, redd_worker *w, redd_listener *listener)
 {
     redd_http_server *server;
     redd__front_seat *seat = &f->seats[redd_worker_index(w)];
-    *seat = (redd__front_seat){f, handler, user};
-    bool plain = f->metrics_path.len == 0 && f->health_path.len == 0;
-    int err = plain ? redd_http_serve(w, listener, NULL, handler, user, &server)
+    bool plain = seat->metrics.len == 0 && seat->health.len == 0;
+    int err = plain ? redd_http_serve(w, listener, NULL, seat->handler, seat->user, &server)
                     : redd_http_serve(w, listener, NULL, handle, seat, &server);
     if (!err && f->log)
         err = redd_access_log_attach(f->log, server);
     return err;
-}
-
-static void handle_metrics(redd_http_request *req, void *user)
-{
-    const redd__front *f = user;
-    static const redd_slice metrics = REDD_SLICE("/metrics"), health = REDD_SLICE("/health");
-    redd_slice path = redd_http_path(req);
-    if (redd_slice_equal(path, f->metrics_path.len ? f->metrics_path : metrics))
-        redd_http_metrics_handler(req, NULL);
-    else if (redd_slice_equal(path, f->health_path.len ? f->health_path : health))
-        redd_http_health_handler(req, NULL);
-    else
-        (void)redd_http_respond_text(req, 404, "Not Found\n");
 }
 
 int redd__front_serve_metrics(redd__front *f, redd_worker *w)
@@ -109,5 +127,5 @@ int redd__front_serve_metrics(redd__front *f, redd_worker *w)
     redd_http_server *server;
     if (!f->metrics_listener)
         return 0;
-    return redd_http_serve(w, f->metrics_listener, NULL, handle_metrics, f, &server);
+    return redd_http_serve(w, f->metrics_listener, NULL, handle, &f->own, &server);
 }

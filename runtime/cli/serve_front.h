@@ -7,18 +7,18 @@
 
 #include <redd/access_log.h>
 
-/** Where requests go that the front does not answer. */
+/** Two paths, and where requests for others go. */
 typedef struct redd__front_seat {
-    const struct redd__front *front;
+    redd_slice metrics, health; /* empty: none */
     redd_http_handler_fn handler;
     void *user;
 } redd__front_seat;
 
 typedef struct redd__front {
-    redd_slice metrics_path, health_path; /* empty: none */
-    redd_access_log *log;                 /* NULL: none */
-    redd_listener *metrics_listener;      /* NULL: none */
-    redd__front_seat *seats;              /* [n_seats], one per worker */
+    redd_access_log *log;            /* NULL: none */
+    redd_listener *metrics_listener; /* NULL: none */
+    redd__front_seat own;            /* of that listener */
+    redd__front_seat *seats;         /* [n_seats], one per worker */
     unsigned n_seats;
 } redd__front;
 
@@ -27,9 +27,11 @@ int redd__front_open(redd__front *f, redd_runtime *rt, const redd__serve_options
                      redd__sentence *why);
 /** Before the runtime is freed, after its run. */
 void redd__front_fini(redd__front *f);
-/** Serves the listener on this worker by `handler`, behind the front. UV_E*. */
-int redd__front_serve(redd__front *f, redd_worker *w, redd_listener *listener,
-                      redd_http_handler_fn handler, void *user);
+/** What this worker answers by, behind the front: before it serves. */
+void redd__front_set_handler(redd__front *f, redd_worker *w, redd_http_handler_fn handler,
+                             void *user);
+/** Serves the listener on this worker. UV_E*. */
+int redd__front_serve(redd__front *f, redd_worker *w, redd_listener *listener);
 /** Serves the listener of its own, if there is one, on this worker. UV_E*. */
 int redd__front_serve_metrics(redd__front *f, redd_worker *w);
 

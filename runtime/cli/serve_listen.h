@@ -10,15 +10,15 @@ typedef struct redd__listeners {
     size_t n, capacity;
 } redd__listeners;
 
-/** Opens all that the command line and the service manager name. A negative error and the sentence;
- *  fini is due either way. */
+/** Opens all that the command line names, and what the service manager has passed. A negative error
+ *  and the sentence; fini is due either way. */
 int redd__listeners_open(redd__listeners *l, redd_runtime *rt, const redd__serve_options *o,
-                         redd__sentence *why);
+                         unsigned passed, redd__sentence *why);
 void redd__listeners_fini(redd__listeners *l);
 /** "http://127.0.0.1:8000/" or "unix:/run/app.socket". */
 void redd__listener_text(const redd_listener *l, char *buf, size_t size);
-/** Opens one at HOST:PORT, with an IPv6 host in brackets; `flag` is what named it. */
-int redd__listener_open_at(redd_runtime *rt, const char *flag, const char *address,
-                           redd_listener **out, redd__sentence *why);
+/** Opens one at an address. A negative error and the sentence. */
+int redd__listener_open(redd_runtime *rt, const redd_listen_options *o, redd_listener **out,
+                        redd__sentence *why);
 
 #endif

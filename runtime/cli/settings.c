@@ -2,8 +2,8 @@
 #include "runtime/cli/settings.h"
 
 #include "runtime/cli/hint.h"
+#include "runtime/worker/option.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const redd_extension *next_extension(const redd_runtime *rt, size_t *i)
@@ -42,34 +42,16 @@ int redd__settings_apply(redd_runtime *rt, const char *text, redd__sentence *why
     return err ? redd__sentence_set(why, err, "--set: %s", redd_runtime_message(rt)) : 0;
 }
 
-typedef struct scale {
-    const char *suffix;
-    uint64_t factor;
-} scale;
-
-/* In the largest unit that leaves a whole number. */
-static void format_scaled(uint64_t value, const scale *scales, const char *what, char *buf,
-                          size_t size)
+static void format_default(const redd_option *o, char *buf, size_t size)
 {
-    while (scales->factor > 1 && (value == 0 || value % scales->factor != 0))
-        scales++;
-    (void)snprintf(buf, size, "%" PRIu64 "%s%s", value / scales->factor, scales->suffix, what);
-}
-
-static void format_value(redd_unit unit, uint64_t value, char *buf, size_t size)
-{
-    static const scale bytes[] = {{"g", 1 << 30}, {"m", 1 << 20}, {"k", 1 << 10}, {"", 1}};
-    static const scale millis[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
-    if (unit == REDD_UNIT_SWITCH)
-        (void)snprintf(buf, size, "%s", value ? "on" : "off");
-    else if (unit == REDD_UNIT_TEXT)
+    if (o->unit == REDD_UNIT_TEXT) {
         (void)snprintf(buf, size, "none");
-    else if (unit == REDD_UNIT_BYTES)
-        format_scaled(value, bytes, " bytes", buf, size);
-    else if (unit == REDD_UNIT_MILLIS)
-        format_scaled(value, millis, "", buf, size);
-    else
-        (void)snprintf(buf, size, "%" PRIu64, value);
+        return;
+    }
+    redd__option_format(o, o->default_value, buf, size);
+    size_t n = strlen(buf);
+    if (o->unit == REDD_UNIT_BYTES)
+        (void)snprintf(buf + n, size - n, " bytes");
 }
 
 void redd__settings_print(const redd_runtime *rt, FILE *to)
@@ -82,7 +64,7 @@ void redd__settings_print(const redd_runtime *rt, FILE *to)
         for (size_t o = 0; o < e->n_options; o++) {
             const redd_option *option = &e->options[o];
             char value[32];
-            format_value(option->unit, option->default_value, value, sizeof(value));
+            format_default(option, value, sizeof(value));
             (void)fprintf(to, "  %-20s %-10s %s\n", option->name, value, option->help);
         }
     }

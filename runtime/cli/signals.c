@@ -36,6 +36,11 @@ void redd__signals_on_reopen(void (*fn)(void *user), void *user)
     reopen_user = user;
 }
 
+void redd__signals_ignore_reopen(void)
+{
+    (void)signal(SIGUSR1, SIG_IGN);
+}
+
 /* Async-signal-safe. A full pipe holds what will be read all the same. */
 static void tell(int number)
 {
@@ -127,7 +132,7 @@ static void end(redd_worker *worker, void *state)
         return;
     restore_default();
     if (reopen_fn)
-        (void)signal(SIGUSR1, SIG_IGN); /* whoever rotates the log may be a moment late */
+        redd__signals_ignore_reopen();
     uv_close((uv_handle_t *)&w->handle, closed);
 }
 

@@ -9,7 +9,10 @@
 /** Watches on worker 0's loop for as long as that worker lives. */
 extern const redd_extension redd__signals_extension;
 
-/** What USR1 calls on worker 0, from its next start on; NULL: the system's own handling. */
+/** What USR1 calls on worker 0, as long as that worker lives; NULL: the system's own handling. */
 void redd__signals_on_reopen(void (*fn)(void *user), void *user);
+/** USR1 does nothing from now on, until there is a worker to call that: whoever rotates a log may
+ *  come early or late, and must not kill. */
+void redd__signals_ignore_reopen(void);
 
 #endif

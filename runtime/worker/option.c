@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Options as text. */
-#include "runtime/worker/settings.h"
+#include "runtime/worker/option.h"
+
+#include <redd/error.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +94,6 @@ int redd__option_parse(const redd_option *o, const char *text, uint64_t *out)
     return 0;
 }
 
-/** The value as one would write it: "64k". */
 static void format_number(const unit *u, uint64_t n, char *buf, size_t size)
 {
     size_t i = 0;
@@ -101,6 +101,14 @@ static void format_number(const unit *u, uint64_t n, char *buf, size_t size)
         i++;
     (void)snprintf(buf, size, "%llu%s", (unsigned long long)(n / u->suffixes[i].factor),
                    u->suffixes[i].text);
+}
+
+void redd__option_format(const redd_option *o, uint64_t value, char *buf, size_t size)
+{
+    if (o->unit == REDD_UNIT_SWITCH)
+        (void)snprintf(buf, size, "%s", value ? "on" : "off");
+    else
+        format_number(&units[o->unit], value, buf, size);
 }
 
 void redd__option_expected(const redd_option *o, char *buf, size_t size)

@@ -4,8 +4,7 @@
 #define REDD_WORKER_SETTINGS_H
 
 #include "runtime/worker/message.h"
-
-#include <redd/extension.h>
+#include "runtime/worker/option.h"
 
 typedef struct redd__setting {
     const redd_option *option;
@@ -28,12 +27,5 @@ int redd__settings_declare(redd__settings *s, const redd_extension *extension);
 redd__setting *redd__settings_find(const redd__settings *s, const char *name);
 /** REDD_EOPTION, REDD_EVALUE, UV_ENOMEM. */
 int redd__settings_set(redd__settings *s, const char *name, const char *value, redd__message *m);
-
-/** Whether its unit is one, and its default within its range. */
-bool redd__option_valid(const redd_option *o);
-/** Text to value, range included; of a TEXT, to its length. REDD_EVALUE. */
-int redd__option_parse(const redd_option *o, const char *text, uint64_t *out);
-/** What redd__option_parse takes: "a size from 1k to 16m, such as 64k". */
-void redd__option_expected(const redd_option *o, char *buf, size_t size);
 
 #endif

@@ -119,7 +119,10 @@ class Process:
         except AssertionError:
             self.abandon()
             raise
-        address = self.banner_line.split(self.banner)[1].split("/")[0]
+        self.find(self.banner_line.split(self.banner)[1])
+
+    def find(self, address):
+        address = address.split("/")[0]
         self.host, _, port = address.rpartition(":")
         self.host = self.host.strip("[]")
         self.port = int(port)
@@ -169,6 +172,24 @@ class Server(Process):
     def __init__(self, app, *flags, env=None, cwd=None, host="127.0.0.1"):
         command = [PROGRAM, "serve", "--host", host, "--port", "0", *flags, app]
         super().__init__(command, env=env, cwd=cwd)
+
+
+class UnixServer(Process):
+    """`redd serve` on the path of a unix socket alone."""
+
+    banner = "Listening on unix:"
+
+    def __init__(self, path, app, *flags, env=None, cwd=None, before=()):
+        super().__init__([*before, PROGRAM, "serve", "--unix", path, *flags, app], env=env, cwd=cwd)
+
+    def find(self, address):
+        self.path = address.split(" with ")[0]
+
+    def connect(self):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.settimeout(PATIENCE)
+        sock.connect("\0" + self.path[1:] if self.path.startswith("@") else self.path)
+        return sock
 
 
 class ServerCase(unittest.TestCase):

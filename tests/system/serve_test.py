@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What `redd serve` offers around an app: unix sockets, passed sockets, folders, logs, metrics, health."""
+"""What `redd serve` offers besides an app: folders, logs, metrics, health."""
 
 import json
 import os
 import signal
-import socket
-import stat
 import subprocess
-import sys
 
 import redd
 
@@ -19,144 +16,6 @@ def curl(*arguments):
     if done.returncode:
         raise AssertionError(done.stderr.decode())
     return done.stdout
-
-
-class UnixServer(redd.Process):
-    """Listens on a path alone."""
-
-    banner = "Listening on unix:"
-
-    def __init__(self, path, *flags, app=HELLO, env=None):
-        self.path = str(path)
-        try:
-            super().__init__([redd.PROGRAM, "serve", "--unix", self.path, *flags, app], env=env)
-        except ValueError:  # the address is no HOST:PORT
-            pass
-
-
-class Unix(redd.TemporaryCase):
-    def server(self, *flags, **options):
-        server = UnixServer(self.folder / "socket", *flags, **options)
-        self.addCleanup(server.abandon)
-        return server
-
-    def get(self, path, url="http://x/"):
-        return curl("--unix-socket", path, url)
-
-    def test_alone(self):
-        path = self.folder / "socket"
-        server = self.server("--unix-mode", "0600", "--parallel=2")
-        self.assertEqual(server.banner_line, f"redd serve: Listening on unix:{path} with 2 threads")
-        self.assertEqual(self.get(path), b"Hello\n")
-        self.assertEqual(stat.S_IMODE(os.lstat(path).st_mode), 0o600)
-        server.stop()
-        self.assertFalse(path.exists())
-
-    def test_beside_an_address(self):
-        path = self.folder / "socket"
-        server = self.serve(HELLO, "--unix", path)
-        server.stderr.wait(f"Listening on unix:{path}")
-        self.assertEqual(self.get(path), b"Hello\n")
-        self.assertEqual(curl(server.url()), b"Hello\n")
-        server.stop()
-
-    def test_live_owner(self):
-        server = self.server()
-        done = redd.run("serve", "--unix", server.path, HELLO)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(f"cannot listen on unix:{server.path}: address already in use", done.stderr)
-        self.assertEqual(self.get(server.path), b"Hello\n")
-        server.stop()
-
-    def test_left_behind(self):
-        server = self.server()
-        server.send(signal.SIGKILL)
-        server.process.wait()
-        server.stderr.finish()
-        self.assertTrue(os.path.exists(server.path))
-        server = self.server()
-        self.assertEqual(self.get(server.path), b"Hello\n")
-        server.stop()
-
-    def test_plain_file(self):
-        path = self.write("socket", "mine")
-        done = redd.run("serve", "--unix", path, HELLO)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("file already exists", done.stderr)
-        self.assertEqual(path.read_text(), "mine")
-
-    def test_bad_mode(self):
-        done = redd.run("serve", "--unix", "s", "--unix-mode", "rw", HELLO)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--unix-mode=rw: expected an octal mode such as 0660", done.stderr)
-
-    def test_node(self):
-        server = self.server(app=redd.EXAMPLES / "echo.c")
-        script = (
-            "const http = require('http');"
-            f"const req = http.request({{socketPath: {json.dumps(server.path)}, path: '/', method: 'POST'}},"
-            "res => res.on('data', d => process.stdout.write(d)));"
-            "req.end('over a unix socket');"
-        )
-        done = subprocess.run(["node", "-e", script], capture_output=True, timeout=60)
-        self.assertEqual(done.stdout, b"over a unix socket")
-        server.stop()
-
-
-class Activation(redd.TemporaryCase):
-    """The parent passes descriptors from 3 on, as a service manager does."""
-
-    LAUNCHER = (
-        "import os, sys\n"
-        "fds = [int(fd) for fd in sys.argv[1].split(',')]\n"
-        "saved = [os.dup2(fd, 100 + i) for i, fd in enumerate(fds)]\n"
-        "for i, fd in enumerate(saved):\n"
-        "    os.dup2(fd, 3 + i, inheritable=True)\n"
-        "os.environ['LISTEN_FDS'] = sys.argv[2]\n"
-        "os.environ['LISTEN_PID'] = str(os.getpid()) if sys.argv[3] == 'own' else '1'\n"
-        "os.execv(sys.argv[4], sys.argv[4:])\n"
-    )
-
-    def start(self, sockets, count, whose, *command):
-        fds = [s.fileno() for s in sockets]
-        launcher = [sys.executable, "-c", self.LAUNCHER, ",".join(map(str, fds)), str(count), whose]
-        return subprocess.Popen(
-            [*launcher, redd.PROGRAM, "serve", *map(str, command)],
-            pass_fds=fds,
-            env=redd.environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def test_passed_sockets(self):
-        first, second = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
-        process = self.start([first, second], 2, "own", "--parallel=2", HELLO)
-        lines = redd.Lines(process.stderr)
-        for sock in (first, second):
-            address = "127.0.0.1:%d" % sock.getsockname()[1]
-            lines.wait(f"Listening on http://{address}/")
-            self.assertEqual(curl(f"http://{address}/"), b"Hello\n")
-        process.terminate()
-        self.assertEqual(process.wait(60), 0)
-        redd.check_stderr(lines.finish())
-        self.assertNotIn("0.0.0.0", lines.text)
-
-    def test_not_ours(self):
-        sock = socket.create_server(("127.0.0.1", 0))
-        process = self.start([sock], 1, "other", "--host", "127.0.0.1", "--port", "0", HELLO)
-        lines = redd.Lines(process.stderr)
-        line = lines.wait("Listening on http://127.0.0.1:")
-        self.assertNotIn(":%d/" % sock.getsockname()[1], line)
-        process.terminate()
-        self.assertEqual(process.wait(60), 0)
-        redd.check_stderr(lines.finish())
-
-    def test_no_socket(self):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        process = self.start([sock], 1, "own", HELLO)
-        _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1)
-        self.assertIn("LISTEN_FDS: descriptor 3 is no listening stream socket", errors)
 
 
 class Folder(redd.TemporaryCase):

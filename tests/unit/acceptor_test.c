@@ -16,11 +16,39 @@ typedef struct server {
     counter c;
 } server;
 
-static void server_begin(server *s, redd_balance balance)
+typedef enum kind { REUSEPORT, SHARED, UNIX, ADOPTED, N_KINDS } kind;
+
+/** A socket that the test has made and the listener gets. */
+static redd_listener *adopted(redd_runtime *rt)
+{
+    struct sockaddr_in name = loopback(0);
+    redd_listener *l = NULL;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(listen(fd, 511), 0);
+    assert_int_equal(redd_listener_adopt(rt, fd, &l), 0);
+    return l;
+}
+
+static redd_listener *listen_as(redd_runtime *rt, kind k)
+{
+    redd_listen_options o = REDD_LISTEN_OPTIONS_INIT;
+    redd_listener *l = NULL;
+    if (k == UNIX)
+        return listen_on_unix(rt);
+    if (k == ADOPTED)
+        return adopted(rt);
+    o.host = "127.0.0.1";
+    o.balance = k == REUSEPORT ? REDD_BALANCE_REUSEPORT : REDD_BALANCE_SHARED;
+    assert_int_equal(redd_listener_bind(rt, &o, &l), 0);
+    return l;
+}
+
+static void server_begin(server *s, kind k)
 {
     *s = (server){.c = COUNTER_INIT};
     fixture_begin(&s->f, 1, true);
-    s->l = listen_on(&s->f, balance);
+    s->l = listen_as(s->f.rt, k);
     assert_int_equal(redd_acceptor_open(s->l, s->f.w, &s->a), 0);
 }
 
@@ -49,34 +77,57 @@ static redd_stream *accept_one(server *s)
     return stream;
 }
 
-static void accepts(redd_balance balance)
+/** The options that the listener gave it, and who is told to be at the other end. */
+static void check_stream(redd_stream *stream, kind k, int client)
+{
+    redd_address peer;
+    int fd = ((redd__tcp *)(void *)stream)->fd;
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    redd_stream_peer(stream, &peer);
+    assert_int_equal(peer.local, k == UNIX);
+    if (k == UNIX) {
+        assert_string_equal(peer.host, "");
+        return;
+    }
+    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+    assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+    assert_int_equal(peer.port, socket_port(client));
+}
+
+static size_t read_some(server *s, redd_stream *stream, char *buf, size_t size)
+{
+    size_t n;
+    redd_stream_interest(stream, REDD_STREAM_READ);
+    UNTIL(&s->f, stream->ready & REDD_STREAM_READ);
+    assert_int_equal(redd_stream_read(stream, buf, size, &n), 0);
+    return n;
+}
+
+static void accepts(kind k)
 {
     server s;
     redd_stream *stream, *none;
-    redd_address peer;
-    server_begin(&s, balance);
-    int client = connect_to(port_of(s.l));
+    redd_slice answer = REDD_SLICE("ho");
+    char buf[8];
+    size_t n;
+    server_begin(&s, k);
+    int client = dial(s.l);
     turns(&s.f, 5);
     assert_int_equal(redd_acceptor_accepted(s.a), 0); /* not before the first poll */
     stream = accept_one(&s);
     assert_int_equal(redd_acceptor_accepted(s.a), 1);
-    int fd = ((redd__tcp *)(void *)stream)->fd;
-    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 1);
-    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-    assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
-    redd_stream_peer(stream, &peer);
-    assert_int_equal(peer.port, socket_port(client));
+    check_stream(stream, k, client);
 
     assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
     assert_true(quiet(&s.f));
     assert_int_equal(s.c.wakes, 0);
     assert_int_equal(write(client, "hi", 2), 2);
-    redd_stream_interest(stream, REDD_STREAM_READ);
-    UNTIL(&s.f, stream->ready & REDD_STREAM_READ);
-    char buf[8];
-    size_t n;
-    assert_int_equal(redd_stream_read(stream, buf, sizeof(buf), &n), 0);
-    assert_int_equal(n, 2);
+    assert_int_equal(read_some(&s, stream, buf, sizeof(buf)), 2);
+    assert_int_equal(shutdown(client, SHUT_WR), 0);
+    assert_int_equal(read_some(&s, stream, buf, sizeof(buf)), 0);
+    assert_int_equal(redd_stream_write(stream, &answer, 1, &n), 0); /* a half-closed one hears us */
+    assert_int_equal(read(client, buf, sizeof(buf)), 2);
     redd_stream_close(stream, false);
     assert_int_equal(read(client, buf, sizeof(buf)), 0);
     assert_int_equal(close(client), 0);
@@ -86,8 +137,64 @@ static void accepts(redd_balance balance)
 static void test_accepts(void **state)
 {
     (void)state;
-    accepts(REDD_BALANCE_REUSEPORT);
-    accepts(REDD_BALANCE_SHARED);
+    for (kind k = 0; k < N_KINDS; k++)
+        accepts(k);
+}
+
+/** More than the system takes at once, to a peer that reads late: the rest goes when there is room.
+ */
+static void writes_all(kind k)
+{
+    enum { TOTAL = 4 * 1024 * 1024 };
+    static char data[TOTAL], got[64 * 1024];
+    server s;
+    size_t put = 0, taken = 0, n;
+    server_begin(&s, k);
+    int client = dial(s.l);
+    redd_stream *stream = accept_one(&s);
+    redd_stream_interest(stream, REDD_STREAM_WRITE);
+    for (size_t i = 0; i < TOTAL; i++)
+        data[i] = (char)(i % 251);
+    while (taken < TOTAL) {
+        redd_slice rest = redd_slice_of(data + put, TOTAL - put);
+        while (rest.len > 0 && redd_stream_write(stream, &rest, 1, &n) == 0) {
+            put += n;
+            rest = redd_slice_of(data + put, TOTAL - put);
+        }
+        ssize_t r = read(client, got, sizeof(got));
+        assert_true(r > 0);
+        assert_memory_equal(got, data + taken, (size_t)r);
+        taken += (size_t)r;
+        turn(&s.f);
+    }
+    redd_stream_close(stream, false);
+    assert_int_equal(close(client), 0);
+    server_end(&s);
+}
+
+static void test_writes_all(void **state)
+{
+    (void)state;
+    writes_all(SHARED);
+    writes_all(UNIX);
+}
+
+/** A peer that is gone while we write: an error, not a signal. */
+static void test_peer_of_a_unix_socket_is_gone(void **state)
+{
+    (void)state;
+    server s;
+    size_t n;
+    redd_slice answer = REDD_SLICE("ho");
+    server_begin(&s, UNIX);
+    int client = dial(s.l);
+    redd_stream *stream = accept_one(&s);
+    assert_int_equal(close(client), 0);
+    redd_stream_interest(stream, REDD_STREAM_READ);
+    UNTIL(&s.f, stream->ready & REDD_STREAM_READ);
+    assert_int_equal(redd_stream_write(stream, &answer, 1, &n), UV_EPIPE);
+    redd_stream_close(stream, true);
+    server_end(&s);
 }
 
 /** A burst takes one call more than it has connections: counted by the wakes. */
@@ -98,10 +205,10 @@ static void test_burst(void **state)
     server s;
     int clients[CLIENTS];
     redd_stream *streams[CLIENTS], *none;
-    server_begin(&s, REDD_BALANCE_AUTO);
+    server_begin(&s, REUSEPORT);
     assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
     for (int i = 0; i < CLIENTS; i++)
-        clients[i] = connect_to(port_of(s.l));
+        clients[i] = dial(s.l);
     UNTIL(&s.f, s.c.wakes > 0);
     for (int i = 0; i < CLIENTS; i++)
         assert_int_equal(poll_accept(&s, &streams[i]), REDD_READY);
@@ -122,15 +229,15 @@ static void test_paused_server_is_quiet(void **state)
     (void)state;
     server s;
     redd_stream *stream;
-    server_begin(&s, REDD_BALANCE_AUTO);
+    server_begin(&s, REUSEPORT);
     assert_int_equal(poll_accept(&s, &stream), REDD_PENDING);
-    int client = connect_to(port_of(s.l));
+    int client = dial(s.l);
     UNTIL(&s.f, s.c.wakes > 0);
     turns(&s.f, 3);
     assert_true(quiet(&s.f));
     assert_int_equal(s.c.wakes, 1);
     redd_stream_close(accept_one(&s), false);
-    int second = connect_to(port_of(s.l));
+    int second = dial(s.l);
     redd_stream_close(accept_one(&s), false);
     assert_int_equal(close(client), 0);
     assert_int_equal(close(second), 0);
@@ -143,13 +250,13 @@ static void test_socket_stays_open(void **state)
     (void)state;
     server s;
     redd_stream *none;
-    server_begin(&s, REDD_BALANCE_AUTO);
+    server_begin(&s, REUSEPORT);
     assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
     uv_unref((uv_handle_t *)&s.f.watchdog);
     assert_false(uv_loop_alive(&s.f.loop)); /* tasks keep a loop alive, not what they wait for */
     uv_ref((uv_handle_t *)&s.f.watchdog);
     redd_acceptor_close(s.a);
-    int client = connect_to(port_of(s.l));
+    int client = dial(s.l);
     turns(&s.f, 3);
     assert_int_equal(s.c.wakes, 0);
     assert_int_equal(redd_acceptor_open(s.l, s.f.w, &s.a), 0);
@@ -171,11 +278,11 @@ static void test_close_in_its_own_wake(void **state)
     (void)state;
     server s;
     redd_stream *none;
-    server_begin(&s, REDD_BALANCE_AUTO);
+    server_begin(&s, REUSEPORT);
     s.c.on_wake = close_acceptor;
     s.c.user = &s;
     assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
-    int client = connect_to(port_of(s.l));
+    int client = dial(s.l);
     UNTIL(&s.f, s.c.wakes > 0);
     assert_int_equal(close(client), 0);
     server_end(&s);
@@ -186,9 +293,9 @@ static void test_no_growth(void **state)
     (void)state;
     server s;
     redd_allocator_stats before = {0}, after;
-    server_begin(&s, REDD_BALANCE_AUTO);
+    server_begin(&s, REUSEPORT);
     for (int i = 0; i < 1000; i++) {
-        int client = connect_to(port_of(s.l));
+        int client = dial(s.l);
         redd_stream *stream = accept_one(&s);
         redd_stream_interest(stream, REDD_STREAM_READ);
         turn(&s.f);
@@ -229,7 +336,7 @@ static void out_of_descriptors(server *s)
     redd_stream *none, *stream;
     assert_int_equal(poll_accept(s, &none), REDD_PENDING);
     for (int i = 0; i < CLIENTS; i++)
-        clients[i] = connect_to(port_of(s->l));
+        clients[i] = dial(s->l);
     int probe = dup(clients[0]); /* the lowest free number */
     assert_true(probe >= 0);
     assert_int_equal(close(probe), 0);
@@ -267,10 +374,14 @@ static void out_of_descriptors(server *s)
 static void test_out_of_descriptors(void **state)
 {
     (void)state;
-    server s;
-    server_begin(&s, REDD_BALANCE_AUTO);
-    out_of_descriptors(&s);
-    server_end(&s);
+    for (kind k = 0; k < N_KINDS; k++) {
+        server s;
+        server_begin(&s, k);
+        out_of_descriptors(&s);
+        assert_non_null(
+            strstr(s.f.logged, k == UNIX ? " on unix:@redd-test-" : " on 127.0.0.1 port "));
+        server_end(&s);
+    }
 }
 
 /** Out of memory for the stream: the connection stays in the backlog. */
@@ -280,8 +391,8 @@ static void test_out_of_memory(void **state)
     server s;
     redd_stream *none, *stream;
     redd_acceptor *a = NULL;
-    server_begin(&s, REDD_BALANCE_AUTO);
-    int client = connect_to(port_of(s.l));
+    server_begin(&s, REUSEPORT);
+    int client = dial(s.l);
     redd_counting_allocator_fail_at(s.f.counting, 1, true);
     assert_int_equal(redd_acceptor_open(s.l, s.f.w, &a), UV_ENOMEM);
     assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
@@ -303,7 +414,7 @@ static void test_close_while_resting(void **state)
     (void)state;
     server s;
     redd_stream *none;
-    server_begin(&s, REDD_BALANCE_AUTO);
+    server_begin(&s, REUSEPORT);
     redd_counting_allocator_fail_at(s.f.counting, 1, true);
     assert_int_equal(poll_accept(&s, &none), REDD_PENDING);
     redd_counting_allocator_fail_at(s.f.counting, 0, false);
@@ -323,11 +434,11 @@ static void test_client_resets_in_the_backlog(void **state)
     server s;
     redd_stream *stream;
     struct linger now = {.l_onoff = 1, .l_linger = 0};
-    server_begin(&s, REDD_BALANCE_AUTO);
-    int gone = connect_to(port_of(s.l));
+    server_begin(&s, REUSEPORT);
+    int gone = dial(s.l);
     assert_int_equal(setsockopt(gone, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
     assert_int_equal(close(gone), 0);
-    int client = connect_to(port_of(s.l));
+    int client = dial(s.l);
     assert_int_equal(write(client, "x", 1), 1);
     for (bool served = false; !served;) { /* Linux hands the dead one out, others do not */
         char byte;
@@ -399,7 +510,7 @@ static void crowd_clients(void *user)
     crowd *c = user;
     for (int i = 0; i < CROWD_CLIENTS; i++) {
         char byte;
-        int fd = connect_to(port_of(c->l));
+        int fd = dial(c->l);
         assert_int_equal(read(fd, &byte, 1), 0);
         assert_int_equal(close(fd), 0);
     }
@@ -412,38 +523,38 @@ static void crowd_ready(redd_worker *w, void *user)
     assert_int_equal(uv_thread_create(&c->clients, crowd_clients, c), 0);
 }
 
-static void serve_crowd(redd_balance balance)
+static void serve_crowd(kind k)
 {
     crowd c = {0};
     redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
-    redd_listen_options at = REDD_LISTEN_OPTIONS_INIT;
     o.workers = CROWD_WORKERS;
-    at.host = "127.0.0.1";
-    at.balance = balance;
     assert_int_equal(redd_runtime_new(&o, &c.rt), 0);
     assert_int_equal(redd_runtime_add(c.rt, &redd_net_extension), 0);
-    assert_int_equal(redd_listener_bind(c.rt, &at, &c.l), 0);
+    c.l = listen_as(c.rt, k);
     assert_int_equal(redd_runtime_run(c.rt, crowd_main, crowd_ready, &c), 0);
     assert_int_equal(uv_thread_join(&c.clients), 0);
     assert_int_equal(atomic_load(&c.served), CROWD_CLIENTS);
-    if (balance == REDD_BALANCE_REUSEPORT)
+    assert_int_equal(redd_metric_sum(c.rt, "redd_net_accepted", 0), CROWD_CLIENTS);
+    if (k == REUSEPORT)
         for (int i = 0; i < CROWD_WORKERS; i++)
             assert_true(atomic_load(&c.per_worker[i]) > 0);
     redd_listener_free(c.l);
     redd_runtime_free(c.rt);
 }
 
-static void test_workers_share_a_port(void **state)
+static void test_workers_share_a_listener(void **state)
 {
     (void)state;
-    serve_crowd(REDD_BALANCE_REUSEPORT);
-    serve_crowd(REDD_BALANCE_SHARED);
+    for (kind k = 0; k < N_KINDS; k++)
+        serve_crowd(k);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepts),
+        cmocka_unit_test(test_writes_all),
+        cmocka_unit_test(test_peer_of_a_unix_socket_is_gone),
         cmocka_unit_test(test_burst),
         cmocka_unit_test(test_paused_server_is_quiet),
         cmocka_unit_test(test_socket_stays_open),
@@ -453,7 +564,7 @@ int main(void)
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_close_while_resting),
         cmocka_unit_test(test_client_resets_in_the_backlog),
-        cmocka_unit_test(test_workers_share_a_port),
+        cmocka_unit_test(test_workers_share_a_listener),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
