@@ -180,7 +180,8 @@ static bool finish_step(redd__http_connection *c)
         return true;
     }
     redd__http_left(c);
-    redd__http_request_end(req, 0);
+    if (c->request == req) /* an end function may have aborted it */
+        redd__http_request_end(req, 0);
     return true;
 }
 

@@ -78,8 +78,10 @@ static int read_portion(redd_http_request *req, size_t *n)
     if (is_full(req))
         return UV_EAGAIN;
     char *room = redd_output_reserve(o, PORTION);
-    if (!room)
-        return redd__http_output_failed(req);
+    if (!room) { /* `fd` must not be looked at any more once an error was told */
+        redd__http_connection_lose(req->conn, UV_ENOMEM);
+        return UV_ENOMEM;
+    }
     int rc = read_file(req, room, n);
     if (rc)
         return rc;

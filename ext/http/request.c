@@ -57,7 +57,7 @@ static int forget_head(redd_http_request *req)
 
 int redd__http_request_retain(redd_http_request *req)
 {
-    if (req->own || req->head == req->inline_head)
+    if (!req->head || req->own || req->head == req->inline_head)
         return 0;
     char *memory = req->inline_head;
     if (req->head_len > sizeof req->inline_head) {
@@ -105,6 +105,8 @@ void redd__http_request_end(redd_http_request *req, int status)
         redd_buffer_release(&req->body);
     if (req->encoder || req->decoding)
         redd__http_coding_end(req);
+    if (req->refs > 1) /* somebody may have taken a reference only now */
+        (void)redd__http_request_retain(req);
     redd_http_request_unref(req);
 }
 

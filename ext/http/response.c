@@ -129,8 +129,8 @@ int redd__http_output_failed(redd_http_request *req)
     return REDD_ECLOSED;
 }
 
-/* A whole response is one piece: it is taken behind whatever still waits of the one before. */
-static int write_body(redd_output *o, redd_slice body)
+/* What has been judged already, a whole response for one, is taken behind whatever still waits. */
+static int write_judged(redd_output *o, redd_slice body)
 {
     size_t max = o->max;
     redd_output_set_max(o, SIZE_MAX);
@@ -154,7 +154,7 @@ static int write_whole(redd_http_request *req, head *h, redd_slice body)
     if (gather)
         p = redd__put(p, body.data, body.len);
     redd_output_commit(o, (size_t)(p - start));
-    if (send_body && !gather && write_body(o, body)) {
+    if (send_body && !gather && write_judged(o, body)) {
         redd__http_connection_break(req->conn); /* a head without its body */
         return redd__http_output_failed(req);
     }
@@ -281,9 +281,9 @@ static int write_large_chunk(redd__http_connection *c, redd_slice piece)
     if (!start)
         return UV_ENOMEM;
     redd_output_commit(o, (size_t)(redd__http_put_chunk_size(start, piece.len) - start));
-    int rc = redd_output_write(o, piece);
+    int rc = write_judged(o, piece);
     if (rc == 0)
-        rc = redd_output_write(o, end);
+        rc = write_judged(o, end);
     if (rc)
         redd__http_connection_break(c);
     return 0;
@@ -334,6 +334,18 @@ void redd__http_owe_drain(redd_http_request *req, size_t refused)
     req->low_mark = room < max / 4 ? room : max / 4;
 }
 
+/* A piece is taken whatever its size while nothing waits: what is only gathered leaves first. */
+static bool has_room(redd__http_connection *c, size_t n)
+{
+    redd_output *o = &c->output;
+    uint64_t max = c->server->options.max_queued;
+    size_t queued = redd_output_queued(o);
+    if (queued == 0 || queued + n <= max)
+        return true;
+    /* An error is told by the write. */
+    return !redd_output_blocked(o) && redd_output_flush(o) != UV_EAGAIN;
+}
+
 int redd_http_write(redd_http_request *req, redd_slice piece)
 {
     if (!req->conn)
@@ -344,8 +356,7 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
         return UV_EINVAL;
     redd__http_connection *c = req->conn;
     uint64_t max = c->server->options.max_queued;
-    size_t queued = redd_output_queued(&c->output);
-    if (queued > 0 && queued + piece.len + CHUNK_FRAME > max) {
+    if (!has_room(c, piece.len + CHUNK_FRAME)) {
         redd__http_owe_drain(req, piece.len + CHUNK_FRAME);
         return REDD_ELIMIT;
     }
@@ -368,7 +379,10 @@ int redd_http_write(redd_http_request *req, redd_slice piece)
 /* The last chunk with the trailers behind it (RFC 9112 7.1). */
 static int write_last_chunk(redd_output *o, const redd_http_field *trailers, size_t n, size_t size)
 {
+    size_t max = o->max;
+    redd_output_set_max(o, SIZE_MAX); /* an end always has room behind what was taken */
     char *start = redd_output_reserve(o, sizeof "0\r\n\r\n" + size);
+    redd_output_set_max(o, max);
     if (!start)
         return UV_ENOMEM;
     char *p = REDD__PUT(start, "0\r\n");

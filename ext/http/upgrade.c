@@ -20,7 +20,7 @@ bool redd_http_wants_upgrade(const redd_http_request *req, const char *protocol)
 
 static int may_upgrade(const redd_http_request *req)
 {
-    if (!req->conn)
+    if (!req->conn || req->conn->phase == REDD__HTTP_CLOSED)
         return REDD_ECLOSED;
     if (req->answer != REDD__HTTP_UNANSWERED || req->conn->closing)
         return REDD_ESTATE;
@@ -45,8 +45,13 @@ static int hand_over(redd_http_request *req, redd_http_upgraded *out)
     redd_metric_add(&req->state->meters->upgrades, 1);
     c->phase = REDD__HTTP_CLOSED;
     redd__http_connection_wake(c);
+    /* The end functions of those before may abort this one; it can do nothing else any more. */
+    req->answer = REDD__HTTP_ANSWERED;
+    (void)redd_http_request_ref(req);
     redd__http_leaving_end(c, 0);
-    redd__http_request_end(req, 0);
+    if (req->conn)
+        redd__http_request_end(req, 0);
+    redd_http_request_unref(req);
     return 0;
 }
 

@@ -41,10 +41,15 @@ void redd__signals_ignore_reopen(void)
     (void)signal(SIGUSR1, SIG_IGN);
 }
 
-/* Async-signal-safe. A full pipe holds what will be read all the same. */
-static void tell(int number)
+/* What has come and was not looked at yet. */
+static atomic_bool stop_came, usr1_came;
+
+/* Async-signal-safe. The byte only wakes the loop: one that waits there is enough. */
+static void tell(atomic_bool *came)
 {
-    char byte = (char)number;
+    static const char byte = 0;
+    if (atomic_exchange(came, true))
+        return;
     ssize_t written = write(atomic_load(&wake), &byte, 1);
     (void)written;
 }
@@ -61,15 +66,17 @@ static void restore_default(void)
 static void on_signal(int number)
 {
     int kept = errno;
+    (void)number;
     restore_default();
-    tell(number);
+    tell(&stop_came);
     errno = kept;
 }
 
 static void on_usr1(int number)
 {
     int kept = errno;
-    tell(number);
+    (void)number;
+    tell(&usr1_came);
     errno = kept;
 }
 
@@ -95,21 +102,17 @@ static void stop(watch *w)
     redd_runtime_stop(redd_worker_runtime(w->worker), REDD_STOP_GRACEFUL);
 }
 
-static void on_bytes(uv_poll_t *handle, int status, int events)
+static void on_wake(uv_poll_t *handle, int status, int events)
 {
-    char bytes[64];
-    bool reopen = false, ending = false;
+    char bytes[16];
     watch *w = handle->data;
     (void)status;
     (void)events;
     ssize_t n = read(w->read_end, bytes, sizeof(bytes));
-    for (ssize_t i = 0; i < n; i++) {
-        reopen |= bytes[i] == SIGUSR1;
-        ending |= bytes[i] != SIGUSR1;
-    }
-    if (reopen && reopen_fn)
+    (void)n; /* the flags tell */
+    if (atomic_exchange(&usr1_came, false) && reopen_fn)
         reopen_fn(reopen_user);
-    if (ending)
+    if (atomic_exchange(&stop_came, false))
         stop(w);
 }
 
@@ -144,7 +147,7 @@ static int watch_pipe(watch *w)
         return err;
     }
     w->handle.data = w;
-    err = uv_poll_start(&w->handle, UV_READABLE, on_bytes);
+    err = uv_poll_start(&w->handle, UV_READABLE, on_wake);
     uv_unref((uv_handle_t *)&w->handle); /* it must not keep the worker alive */
     if (!err)
         err = take_signals();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Accepting: bursts, pauses, want of descriptors and memory, real workers. */
-#include "tests/unit/listener_fixture.h"
+/** Accepting: bursts, pauses, want of descriptors and memory. */
+#include "tests/unit/acceptor_fixture.h"
 
 #include "ext/net/tcp.h"
 
@@ -8,74 +8,6 @@
 
 #include <netinet/tcp.h>
 #include <sys/resource.h>
-
-typedef struct server {
-    fixture f;
-    redd_listener *l;
-    redd_acceptor *a;
-    counter c;
-} server;
-
-typedef enum kind { REUSEPORT, SHARED, UNIX, ADOPTED, N_KINDS } kind;
-
-/** A socket that the test has made and the listener gets. */
-static redd_listener *adopted(redd_runtime *rt)
-{
-    struct sockaddr_in name = loopback(0);
-    redd_listener *l = NULL;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
-    assert_int_equal(listen(fd, 511), 0);
-    assert_int_equal(redd_listener_adopt(rt, fd, &l), 0);
-    return l;
-}
-
-static redd_listener *listen_as(redd_runtime *rt, kind k)
-{
-    redd_listen_options o = REDD_LISTEN_OPTIONS_INIT;
-    redd_listener *l = NULL;
-    if (k == UNIX)
-        return listen_on_unix(rt);
-    if (k == ADOPTED)
-        return adopted(rt);
-    o.host = "127.0.0.1";
-    o.balance = k == REUSEPORT ? REDD_BALANCE_REUSEPORT : REDD_BALANCE_SHARED;
-    assert_int_equal(redd_listener_bind(rt, &o, &l), 0);
-    return l;
-}
-
-static void server_begin(server *s, kind k)
-{
-    *s = (server){.c = COUNTER_INIT};
-    fixture_begin(&s->f, 1, true);
-    s->l = listen_as(s->f.rt, k);
-    assert_int_equal(redd_acceptor_open(s->l, s->f.w, &s->a), 0);
-}
-
-static void server_end(server *s)
-{
-    redd_acceptor_close(s->a);
-    assert_int_equal(s->c.refs, 0);
-    turn(&s->f);
-    redd_listener_free(s->l);
-    fixture_end(&s->f);
-}
-
-static redd_poll poll_accept(server *s, redd_stream **out)
-{
-    return redd_acceptor_poll(s->a, &s->c.base, out);
-}
-
-static redd_stream *accept_one(server *s)
-{
-    redd_stream *stream = NULL;
-    while (poll_accept(s, &stream) == REDD_PENDING) {
-        unsigned wakes = s->c.wakes;
-        UNTIL(&s->f, s->c.wakes > wakes);
-    }
-    assert_non_null(stream);
-    return stream;
-}
 
 /** The options that the listener gave it, and who is told to be at the other end. */
 static void check_stream(redd_stream *stream, kind k, int client)
@@ -454,101 +386,6 @@ static void test_client_resets_in_the_backlog(void **state)
     server_end(&s);
 }
 
-/* --- with real workers --- */
-
-enum { CROWD_WORKERS = 4, CROWD_CLIENTS = 400 };
-
-/** Every worker accepts until all clients together were served. */
-typedef struct crowd {
-    redd_runtime *rt;
-    redd_listener *l;
-    uv_thread_t clients;
-    atomic_uint served;
-    atomic_uint per_worker[CROWD_WORKERS];
-} crowd;
-
-typedef struct accept_task {
-    redd_future base;
-    crowd *crowd;
-    redd_worker *w;
-    redd_acceptor *a;
-} accept_task;
-
-static redd_poll accept_task_poll(redd_future *f, redd_waker *waker, redd_value *out)
-{
-    (void)out;
-    accept_task *t = (accept_task *)(void *)f;
-    redd_stream *stream;
-    while (redd_acceptor_poll(t->a, waker, &stream) == REDD_READY) {
-        redd_stream_close(stream, false);
-        atomic_fetch_add(&t->crowd->per_worker[redd_worker_index(t->w)], 1);
-        if (atomic_fetch_add(&t->crowd->served, 1) + 1 == CROWD_CLIENTS)
-            redd_runtime_stop(t->crowd->rt, REDD_STOP_FORCED);
-    }
-    return REDD_PENDING;
-}
-
-static void accept_task_drop(redd_future *f)
-{
-    accept_task *t = (accept_task *)(void *)f;
-    redd_acceptor_close(t->a);
-    free(t);
-}
-
-static int crowd_main(redd_worker *w, void *user)
-{
-    static const redd_future_vt vt = {"accept", accept_task_poll, accept_task_drop};
-    crowd *c = user;
-    accept_task *t = calloc(1, sizeof(*t));
-    *t = (accept_task){.base = {&vt}, .crowd = c, .w = w};
-    int rc = redd_acceptor_open(c->l, w, &t->a);
-    return rc ? rc : redd_spawn(redd_worker_executor(w), &t->base, NULL);
-}
-
-static void crowd_clients(void *user)
-{
-    crowd *c = user;
-    for (int i = 0; i < CROWD_CLIENTS; i++) {
-        char byte;
-        int fd = dial(c->l);
-        assert_int_equal(read(fd, &byte, 1), 0);
-        assert_int_equal(close(fd), 0);
-    }
-}
-
-static void crowd_ready(redd_worker *w, void *user)
-{
-    (void)w;
-    crowd *c = user;
-    assert_int_equal(uv_thread_create(&c->clients, crowd_clients, c), 0);
-}
-
-static void serve_crowd(kind k)
-{
-    crowd c = {0};
-    redd_runtime_options o = REDD_RUNTIME_OPTIONS_INIT;
-    o.workers = CROWD_WORKERS;
-    assert_int_equal(redd_runtime_new(&o, &c.rt), 0);
-    assert_int_equal(redd_runtime_add(c.rt, &redd_net_extension), 0);
-    c.l = listen_as(c.rt, k);
-    assert_int_equal(redd_runtime_run(c.rt, crowd_main, crowd_ready, &c), 0);
-    assert_int_equal(uv_thread_join(&c.clients), 0);
-    assert_int_equal(atomic_load(&c.served), CROWD_CLIENTS);
-    assert_int_equal(redd_metric_sum(c.rt, "redd_net_accepted", 0), CROWD_CLIENTS);
-    if (k == REUSEPORT)
-        for (int i = 0; i < CROWD_WORKERS; i++)
-            assert_true(atomic_load(&c.per_worker[i]) > 0);
-    redd_listener_free(c.l);
-    redd_runtime_free(c.rt);
-}
-
-static void test_workers_share_a_listener(void **state)
-{
-    (void)state;
-    for (kind k = 0; k < N_KINDS; k++)
-        serve_crowd(k);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -564,7 +401,6 @@ int main(void)
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_close_while_resting),
         cmocka_unit_test(test_client_resets_in_the_backlog),
-        cmocka_unit_test(test_workers_share_a_listener),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

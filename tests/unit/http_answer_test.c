@@ -191,6 +191,96 @@ static void test_batch_is_lost(void **state)
     finish(&s);
 }
 
+static redd_http_request *second;
+
+static void on_end_abort(redd_http_request *req, int status, void *user)
+{
+    stage *s = user;
+    on_end(req, status, s);
+    assert_int_equal(redd_http_abort(second), 0);
+    redd_http_request_unref(second);
+}
+
+/* The second's large body takes both responses along, and so the first one's end is told while the
+ * second is about to end. */
+static void answer_two(redd_http_request *req, void *user)
+{
+    static const char large[40000];
+    stage *s = user;
+    if (s->off++ == 0) {
+        redd_http_on_end(req, on_end_abort, s);
+        assert_int_equal(redd_http_respond_text(req, 200, "ok"), 0);
+        return;
+    }
+    second = redd_http_request_ref(req);
+    assert_int_equal(redd_http_respond(req, 200, NULL, 0, redd_slice_of(large, sizeof large)), 0);
+}
+
+static void test_end_aborts_the_next(void **state)
+{
+    (void)state;
+    stage s;
+    begin(&s, answer_two);
+    client_put(&s.c, GET GET, strlen(GET GET));
+    bed_settle(&s.b);
+    assert_int_equal(s.ends, 2);
+    assert_int_equal(s.exchanges, 2);
+    assert_int_equal(s.end_status, UV_ECANCELED);
+    finish(&s);
+}
+
+/* A piece is taken whatever its size while nothing waits, the head apart. */
+static void large_first_piece(redd_http_request *req, void *user)
+{
+    stage *s = user;
+    char *piece = calloc(1, 200000);
+    assert_non_null(piece);
+    assert_int_equal(redd_http_start(req, 200, NULL, 0, -1), 0);
+    s->rc = redd_http_write(req, redd_slice_of(piece, 200000));
+    assert_int_equal(redd_http_finish(req), 0);
+    free(piece);
+}
+
+static void test_large_first_piece(void **state)
+{
+    (void)state;
+    stage s;
+    begin(&s, large_first_piece);
+    s.b.options.max_queued = 64 << 10;
+    client_close(&s.c);
+    bed_serve_anew(&s.b, on_request, &s);
+    client_open(&s.b, &s.c);
+    client_text(&s.c, GET);
+    assert_true(s.rc == 0 || s.rc == REDD_HTTP_FULL);
+    assert_true(s.c.got.len > 200000);
+    finish(&s);
+}
+
+static redd_http_request *kept;
+
+static void keep_it(redd_http_request *req, int status, void *user)
+{
+    (void)status;
+    (void)user;
+    if (!kept)
+        kept = redd_http_request_ref(req);
+}
+
+/* A reference that is taken at the very end still finds its own head. */
+static void test_kept_at_the_end(void **state)
+{
+    (void)state;
+    stage s;
+    kept = NULL;
+    begin(&s, answer);
+    redd_http_server_on_exchange(s.b.server, keep_it, NULL);
+    client_text(&s.c, "GET /first HTTP/1.1\r\nHost: h\r\n\r\n");
+    client_text(&s.c, "GET /other HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_true(redd_slice_equal(redd_http_target(kept), redd_slice_str("/first")));
+    redd_http_request_unref(kept);
+    finish(&s);
+}
+
 /* --- what is known at the end --- */
 
 static void test_exchange(void **state)
@@ -337,12 +427,21 @@ static void test_no_tunnel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interim),         cmocka_unit_test(test_trailers),
-        cmocka_unit_test(test_abort),           cmocka_unit_test(test_batch_leaves_in_one_write),
-        cmocka_unit_test(test_long_batch),      cmocka_unit_test(test_batch_is_lost),
-        cmocka_unit_test(test_exchange),        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_in_time), cmocka_unit_test(test_data),
-        cmocka_unit_test(test_tunnel),          cmocka_unit_test(test_no_tunnel),
+        cmocka_unit_test(test_interim),
+        cmocka_unit_test(test_trailers),
+        cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_batch_leaves_in_one_write),
+        cmocka_unit_test(test_long_batch),
+        cmocka_unit_test(test_batch_is_lost),
+        cmocka_unit_test(test_end_aborts_the_next),
+        cmocka_unit_test(test_large_first_piece),
+        cmocka_unit_test(test_kept_at_the_end),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_in_time),
+        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_tunnel),
+        cmocka_unit_test(test_no_tunnel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ bool redd__if_range_holds(const redd_http_request *req, const redd__validators *
     int64_t t;
     if (!value.data)
         return true;
-    if (value.len > 0 && (value.data[0] == '"' || value.data[0] == 'W'))
+    if (value.len > 0 && value.data[0] == '"') /* a weak one never holds, and is no date either */
         return same_strong(value, v);
     return redd__http_date_parse(value, now, &t) && t == v->modified && now - t >= 2;
 }
